@@ -1,0 +1,245 @@
+"""What the rest of Mithril may ask of its database, whichever engine is behind it.
+
+1. Every write method returns after its commit, or raises StoreUnavailable; nothing is acknowledged before it is durable.
+2. One call is one transaction: decision, held write, reputation and audit rows stand together or not at all.
+3. Reputation is updated where it lies (one UPDATE … RETURNING), so that any number of writers lose nothing.
+4. The audit is append-only and hash-chained per writer; no method changes or deletes a row of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from mithril_proxy.types import Decision, HeldWrite, Provenance, QuarantineEntry, ReviewState, Status
+
+
+@dataclass(frozen=True, slots=True)
+class ReputationStep:
+    """How one event moves a reputation: r += rate x (target - r), then clamped to floor..ceiling."""
+
+    rate: float
+    target: float
+    floor: float
+    ceiling: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One row of `sources`. `key_digests` are SHA-256 hex digests of issued Mithril keys that are not revoked."""
+
+    principal: str
+    name: str
+    prior: float
+    reputation: float
+    decisions: int
+    created_at: datetime
+    updated_at: datetime
+    is_registered: bool
+    is_frozen: bool = False
+    may_declare: tuple[str, ...] = ()
+    key_digests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReputationEvent:
+    """One change of a reputation. `decision_id` is None for a manual change."""
+
+    id: int
+    at: datetime
+    principal: str
+    before: float
+    after: float
+    reason: str
+    decision_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One row of the audit. `digest` = SHA-256 over writer, sequence, time, kind, subject, payload and the previous digest."""
+
+    id: int
+    writer: str
+    sequence: int
+    at: datetime
+    kind: str
+    subject: str
+    payload: Mapping[str, Any]
+    previous: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """One row of the view `incidents`."""
+
+    at: datetime
+    kind: str
+    severity: str
+    source: str
+    decision_id: str | None
+    summary: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What stands in the database after a decision was recorded."""
+
+    quarantine_id: str | None
+    reputation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A slice of a listing: newest first, `before` is the id of the last row of the page before (keyset paging)."""
+
+    limit: int = 50
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineFilter:
+    """Which held claims to list; None means any."""
+
+    state: ReviewState | None = ReviewState.PENDING
+    source: str | None = None
+    status: Status | None = None
+    contains: str | None = None
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChainReport:
+    """Result of verifying the audit: rows read, heads by writer, and what is wrong with the first broken row."""
+
+    rows: int
+    heads: Mapping[str, str]
+    broken: str | None = None
+
+    @property
+    def is_intact(self) -> bool:
+        """True when no row is broken."""
+        return self.broken is None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a decision after it was recorded: forwarded, upstream_error, diverted, client_disconnect …"""
+
+    kind: str
+    http_status: int | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Store(Protocol):
+    """The database. Construct it with `open_store(url, clock)` of `mithril_proxy.store`; close it with `close`."""
+
+    # --- decisions -------------------------------------------------------------------------------------------------
+    async def record(
+        self, decision: Decision, *, held: HeldWrite | None = None, step: ReputationStep | None = None
+    ) -> Recorded:
+        """Make a decision durable with its audit row, its held write and the step of its source's reputation."""
+        ...
+
+    async def record_outcome(self, decision_id: str, outcome: Outcome) -> None:
+        """Append the audit row that says what became of the decision, and mark the decision with it."""
+        ...
+
+    async def append_audit(self, kind: str, subject: str, payload: Mapping[str, Any]) -> None:
+        """Append one audit row that belongs to no decision: refusals, policy changes, sign-ins."""
+        ...
+
+    async def decision(self, decision_id: str) -> Mapping[str, Any]:
+        """One decision as stored. Raises NotFound."""
+        ...
+
+    async def decisions(
+        self, page: Page, *, source: str | None = None, status: Status | None = None
+    ) -> Sequence[Mapping[str, Any]]:
+        """Decisions, newest first."""
+        ...
+
+    # --- sources ---------------------------------------------------------------------------------------------------
+    async def reputation_of(self, provenance: Provenance) -> float:
+        """The reputation of a principal now; its prior when it has never been seen. Reads only."""
+        ...
+
+    async def source_by_key(self, key_digest: str) -> Source | None:
+        """The registered source that a Mithril key (by SHA-256 hex) belongs to; None when unknown or revoked."""
+        ...
+
+    async def add_source(
+        self, name: str, *, prior: float, key_digest: str, may_declare: Sequence[str] = ()
+    ) -> Source:
+        """Register a source, or issue one more key to it. Raises InvalidTransition when the name is reserved."""
+        ...
+
+    async def source(self, name: str) -> Source:
+        """One source by principal. Raises NotFound."""
+        ...
+
+    async def sources(self) -> Sequence[Source]:
+        """Every source, by name."""
+        ...
+
+    async def reset_source(self, name: str, *, reputation: float, reason: str) -> Source:
+        """Set a reputation by hand. Raises NotFound."""
+        ...
+
+    async def reputation_events(self, principal: str, page: Page) -> Sequence[ReputationEvent]:
+        """What moved a reputation, newest first."""
+        ...
+
+    # --- quarantine ------------------------------------------------------------------------------------------------
+    async def held(self, quarantine_id: str) -> QuarantineEntry:
+        """One held claim. Raises NotFound."""
+        ...
+
+    async def quarantine(self, page: Page, where: QuarantineFilter) -> Sequence[QuarantineEntry]:
+        """Held claims, newest first."""
+        ...
+
+    async def review(
+        self,
+        quarantine_id: str,
+        state: ReviewState,
+        *,
+        reviewer: str,
+        reason: str,
+        step: ReputationStep | None = None,
+    ) -> QuarantineEntry:
+        """Move a held claim along its life cycle, with its audit row and the step it means for its source.
+
+        Exactly one caller wins a transition. Raises NotFound, InvalidTransition.
+        """
+        ...
+
+    # --- audit -----------------------------------------------------------------------------------------------------
+    async def audit(self, *, after: int = 0, limit: int = 500) -> Sequence[AuditRow]:
+        """Audit rows in order of their id, after the id `after`."""
+        ...
+
+    def audit_rows(self) -> AsyncIterator[AuditRow]:
+        """The whole audit in order, read in short pages."""
+        ...
+
+    async def verify_audit(self, *, anchors: Mapping[str, str] | None = None) -> ChainReport:
+        """Check every chain, and that each anchored head (writer → digest) is still in it."""
+        ...
+
+    async def incidents(self, *, since: datetime | None = None, limit: int = 100) -> Sequence[Incident]:
+        """Rows of the view `incidents`, newest first."""
+        ...
+
+    # --- life ------------------------------------------------------------------------------------------------------
+    async def ping(self) -> None:
+        """Raise StoreUnavailable unless a row could be committed now."""
+        ...
+
+    async def close(self) -> None:
+        """Commit what is queued, then close every connection."""
+        ...

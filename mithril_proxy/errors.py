@@ -20,6 +20,8 @@ Messages say what was wrong and what to do. They never hold claim text, tokens o
 
 from __future__ import annotations
 
+from mithril_proxy.types import Verdict
+
 
 class MithrilError(Exception):
     """Root of the tree; catch this only at an edge."""
@@ -79,11 +81,15 @@ class UpstreamTimeout(UpstreamUnavailable):
 
 
 class JudgeUnavailable(MithrilError):
-    """No verdict. `reason` is a stable word: timeout, unreachable, malformed, refused, out_of_range, circuit_open."""
+    """No verdict. `reason` is a stable word: timeout, unreachable, malformed, refused, out_of_range, circuit_open.
 
-    def __init__(self, reason: str, detail: str = "") -> None:
+    `partial` is what could be said without the missing judge (the local rules' verdict), None when nothing could.
+    """
+
+    def __init__(self, reason: str, detail: str = "", *, partial: Verdict | None = None) -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
+        self.partial = partial
 
 
 class StoreUnavailable(MithrilError):

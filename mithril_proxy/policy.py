@@ -148,6 +148,7 @@ class JudgeRule(_Section):
     """How long a judge may take and when it is left alone."""
 
     deadline_s: Positive
+    stage_deadline_s: Positive
     max_concurrency: Annotated[int, Field(ge=1)]
     breaker_failures: Annotated[int, Field(ge=1)]
     breaker_reset_s: Positive

@@ -1,0 +1,142 @@
+"""The one composition root: everything is constructed here and nowhere else."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp
+from structlog.typing import FilteringBoundLogger
+
+from mithril_proxy.admin import build_admin
+from mithril_proxy.chain import build_chain
+from mithril_proxy.chain.corroboration import independent_aligned
+from mithril_proxy.chain.reputation import PriorReputation, ReputationBook
+from mithril_proxy.chain.reputation_rule import reputation_step
+from mithril_proxy.clock import Clock, SystemClock
+from mithril_proxy.errors import ConfigurationError
+from mithril_proxy.firewall import Firewall, Recorder
+from mithril_proxy.judge import build_judge
+from mithril_proxy.policy import Policy, load_policy
+from mithril_proxy.proxy import DataPlane, Services
+from mithril_proxy.proxy.identity import Identifier
+from mithril_proxy.proxy.release import Releases
+from mithril_proxy.proxy.reserved import KnownSources
+from mithril_proxy.proxy.upstream import AiohttpUpstream
+from mithril_proxy.secrets import SecretGuard, load_guard
+from mithril_proxy.settings import Settings
+from mithril_proxy.store import open_store
+from mithril_proxy.store.interface import Recorded, ReputationStep, Store
+from mithril_proxy.telemetry import Metrics
+from mithril_proxy.types import Decision, HeldWrite, Judge
+
+
+def build_guard(policy: Policy, settings: Settings) -> SecretGuard:
+    """The credential guard of a policy. Raises ConfigurationError."""
+    tag_key = settings.secret_tag_key
+    return load_guard(
+        [policy.resolve(pack) for pack in policy.secrets.packs],
+        tag_key=tag_key.get_secret_value().encode() if tag_key else None,
+    )
+
+
+def build_firewall(
+    policy: Policy, *, guard: SecretGuard, judge: Judge, book: ReputationBook, recorder: Recorder, clock: Clock
+) -> Firewall:
+    """The firewall with its chain."""
+    stages = build_chain(policy, guard=guard, book=book, judge=judge, count_independent=independent_aligned)
+    return Firewall(stages, policy, clock, recorder, reputation_step)
+
+
+class RecordsNothing:
+    """The recorder of a dry run."""
+
+    async def record(
+        self, decision: Decision, *, held: HeldWrite | None = None, step: ReputationStep | None = None
+    ) -> Recorded:
+        """Nothing is kept."""
+        return Recorded(quarantine_id=None, reputation=decision.signals.source_reputation)
+
+
+def build_dry_firewall(settings: Settings, policy: Policy) -> Firewall:
+    """A firewall with no database and no upstream, for `mithril evaluate`."""
+    return build_firewall(
+        policy,
+        guard=build_guard(policy, settings),
+        judge=build_judge(settings, policy, SystemClock()),
+        book=PriorReputation(),
+        recorder=RecordsNothing(),
+        clock=SystemClock(),
+    )
+
+
+@dataclass(slots=True)
+class Application:
+    """One running Mithril. `reload` swaps the policy; requests under way keep the one they began with."""
+
+    settings: Settings
+    store: Store
+    upstream: AiohttpUpstream
+    metrics: Metrics
+    clock: Clock
+    log: FilteringBoundLogger
+    data_plane: DataPlane
+
+    async def reload(self) -> bool:
+        """Load the policy again. False, with the reason in the log, when it is wrong: the old one stays."""
+        before = self.data_plane.services.policy.digest
+        try:
+            services = build_services(self.settings, self.store, self.upstream, self.clock)
+        except ConfigurationError as error:
+            self.log.error("policy.reload_refused", reason=str(error), kept=before)
+            await self.store.append_audit("policy", before, {"event": "reload_refused", "reason": str(error)})
+            return False
+        self.data_plane.services = services
+        self.log.info("policy.reloaded", digest=services.policy.digest, before=before)
+        await self.store.append_audit("policy", services.policy.digest, {"event": "reloaded", "before": before})
+        return True
+
+
+def build_services(settings: Settings, store: Store, upstream: AiohttpUpstream, clock: Clock) -> Services:
+    """Everything that depends on the policy. Raises ConfigurationError."""
+    policy = load_policy(settings.policy)
+    guard = build_guard(policy, settings)
+    judge = build_judge(settings, policy, clock)
+    service_key = settings.upstream_api_key.get_secret_value() if settings.upstream_api_key else None
+    return Services(
+        policy=policy,
+        guard=guard,
+        firewall=build_firewall(policy, guard=guard, judge=judge, book=store, recorder=store, clock=clock),
+        identifier=Identifier(policy, store, service_key),
+        known_sources=KnownSources(store, policy, clock),
+        service_key=service_key,
+    )
+
+
+@asynccontextmanager
+async def running(settings: Settings, log: FilteringBoundLogger) -> AsyncIterator[Application]:
+    """An application with its database and upstream open, closed again at the end. Raises ConfigurationError."""
+    clock = SystemClock()
+    store = await open_store(settings.database_url, clock)
+    upstream = AiohttpUpstream(settings.upstream_url, settings.connect_timeout_s, settings.read_timeout_s)
+    metrics = Metrics()
+    try:
+        services = build_services(settings, store, upstream, clock)
+        await store.append_audit("policy", services.policy.digest, {"event": "started", "mode": services.policy.mode.value})
+        data_plane = DataPlane(services, store, upstream, metrics, clock, log)
+        yield Application(settings, store, upstream, metrics, clock, log, data_plane)
+    finally:
+        await upstream.close()
+        await store.close()
+
+
+def build_admin_plane(application: Application) -> tuple[ASGIApp, str | None]:
+    """The admin plane, and its token when one had to be made up because none was set."""
+    chosen = application.settings.admin_token
+    token = chosen.get_secret_value() if chosen else secrets.token_urlsafe(32)
+    services = application.data_plane.services
+    releases = Releases(application.store, application.upstream, services.policy, services.service_key)
+    admin = build_admin(application.store, releases, application.metrics, token)
+    return admin, None if chosen else token

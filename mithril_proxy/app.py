@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,12 +17,14 @@ from mithril_proxy.chain.corroboration import independent_aligned
 from mithril_proxy.chain.reputation import PriorReputation, ReputationBook
 from mithril_proxy.chain.reputation_rule import reputation_step
 from mithril_proxy.clock import Clock, SystemClock
-from mithril_proxy.errors import ConfigurationError
+from mithril_proxy.errors import ConfigurationError, MithrilError
 from mithril_proxy.firewall import Firewall, Recorder
 from mithril_proxy.judge import build_judge
 from mithril_proxy.policy import Policy, load_policy
 from mithril_proxy.proxy import DataPlane, Services
+from mithril_proxy.proxy.headers import rebuilt_request_headers
 from mithril_proxy.proxy.identity import Identifier
+from mithril_proxy.proxy.reevaluate import Reevaluator
 from mithril_proxy.proxy.release import Releases
 from mithril_proxy.proxy.reserved import KnownSources
 from mithril_proxy.proxy.upstream import AiohttpUpstream
@@ -31,6 +34,8 @@ from mithril_proxy.store import open_store
 from mithril_proxy.store.interface import Recorded, ReputationStep, Store
 from mithril_proxy.telemetry import Metrics
 from mithril_proxy.types import Decision, HeldWrite, Judge
+
+HEAL_EVERY_S = 30.0  # the circuit of a judge that was down closes again after as long
 
 
 def build_guard(policy: Policy, settings: Settings) -> SecretGuard:
@@ -140,3 +145,26 @@ def build_admin_plane(application: Application) -> tuple[ASGIApp, str | None]:
     releases = Releases(application.store, application.upstream, services.policy, services.service_key)
     admin = build_admin(application.store, releases, application.metrics, token)
     return admin, None if chosen else token
+
+
+async def build_reevaluator(services: Services, store: Store, upstream: AiohttpUpstream, clock: Clock) -> Reevaluator:
+    """What judges held claims again, with the service credential."""
+    releases = Releases(store, upstream, services.policy, services.service_key)
+    headers = rebuilt_request_headers(releases.headers(), content_type=b"application/json", accept=b"application/json")
+    return Reevaluator(store, services.firewall, releases, await services.tags(), headers, clock)
+
+
+async def heal_forever(application: Application, every_s: float = HEAL_EVERY_S) -> None:
+    """Judge again, every so often, what was held for missing evidence alone. Runs until it is cancelled."""
+    while True:
+        await asyncio.sleep(every_s)
+        try:
+            reevaluator = await build_reevaluator(
+                application.data_plane.services, application.store, application.upstream, application.clock
+            )
+            released = await reevaluator.heal()
+        except MithrilError as error:
+            application.log.warning("heal.failed", reason=str(error))
+            continue
+        if released:
+            application.log.info("heal.released", count=released)

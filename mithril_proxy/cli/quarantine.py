@@ -8,19 +8,24 @@ from contextlib import asynccontextmanager
 
 import click
 
+from mithril_proxy.app import build_reevaluator, build_services
 from mithril_proxy.cli.output import database_option, json_option, print_json, print_table, runs_async, shortened
 from mithril_proxy.cli.session import opened_store
+from mithril_proxy.clock import SystemClock
 from mithril_proxy.policy import load_policy
+from mithril_proxy.proxy.reevaluate import held_summary
 from mithril_proxy.proxy.release import Releases
 from mithril_proxy.proxy.upstream import AiohttpUpstream
-from mithril_proxy.settings import load_settings
-from mithril_proxy.store.interface import Page, QuarantineFilter
+from mithril_proxy.settings import Settings, load_settings
+from mithril_proxy.store.interface import Page, QuarantineFilter, Store
 from mithril_proxy.types import QuarantineEntry, ReviewState, Status
 
 id_argument = click.argument("quarantine_id")
 reason_option = click.option("--reason", required=True, help="Why; it stands in the audit.")
 reviewer_option = click.option("--reviewer", default=getpass.getuser, help="Who decides (default: your login name).")
 upstream_option = click.option("--upstream", "upstream_url", metavar="URL", help="The Cognee server (default: MITHRIL_UPSTREAM_URL).")
+
+PAGE = 100
 
 
 @click.group()
@@ -87,16 +92,70 @@ async def show(quarantine_id: str, as_json: bool, database_url: str | None) -> N
         click.echo(f"verified ({memory.source or 'unknown'}): {shortened(memory.text, 200)}")
 
 
+@quarantine.command()
+@click.argument("quarantine_ids", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="Every pending claim.")
+@click.option("--release", "releases_passing", is_flag=True, help="Forward those that pass now.")
+@upstream_option
+@json_option
+@database_option
+@runs_async
+async def reevaluate(
+    quarantine_ids: tuple[str, ...],
+    every: bool,
+    releases_passing: bool,
+    upstream_url: str | None,
+    as_json: bool,
+    database_url: str | None,
+) -> None:
+    """Judge held claims again, with the policy and judge of now.
+
+    Without --release it only says how each would fall.
+    """
+    if every == bool(quarantine_ids):
+        raise click.UsageError("name the claims, or say --all")
+    async with _session(upstream_url, database_url) as (settings, store, upstream):
+        services = build_services(settings, store, upstream, SystemClock())
+        reevaluator = await build_reevaluator(services, store, upstream, SystemClock())
+        async for entry in _pending(store, quarantine_ids):
+            summary = held_summary(await reevaluator.reevaluate(entry, release=releases_passing))
+            if as_json:
+                print_json(summary)
+            else:
+                click.echo("{quarantine_id}: {before} → {now} ({score:.3f}){released}".format(**{**summary, "released": ", released" if summary["released"] else ""}))
+
+
+async def _pending(store: Store, quarantine_ids: tuple[str, ...]) -> AsyncIterator[QuarantineEntry]:
+    """The entries named, or every pending one, page by page."""
+    for quarantine_id in quarantine_ids:
+        yield await store.held(quarantine_id)
+    page = Page(limit=PAGE)
+    while not quarantine_ids:
+        entries = await store.quarantine(page, QuarantineFilter())
+        for entry in entries:
+            yield entry
+        if len(entries) < PAGE:
+            return
+        page = Page(limit=PAGE, before=entries[-1].id)
+
+
 @asynccontextmanager
-async def _releases(upstream_url: str | None, database_url: str | None) -> AsyncIterator[Releases]:
+async def _session(upstream_url: str | None, database_url: str | None) -> AsyncIterator[tuple[Settings, Store, AiohttpUpstream]]:
+    """Settings, database and upstream, closed again at the end."""
     settings = load_settings(upstream_url=upstream_url, database_url=database_url)
     upstream = AiohttpUpstream(settings.upstream_url, settings.connect_timeout_s, settings.read_timeout_s)
-    service_key = settings.upstream_api_key.get_secret_value() if settings.upstream_api_key else None
     try:
         async with opened_store(database_url) as store:
-            yield Releases(store, upstream, load_policy(settings.policy), service_key)
+            yield settings, store, upstream
     finally:
         await upstream.close()
+
+
+@asynccontextmanager
+async def _releases(upstream_url: str | None, database_url: str | None) -> AsyncIterator[Releases]:
+    async with _session(upstream_url, database_url) as (settings, store, upstream):
+        service_key = settings.upstream_api_key.get_secret_value() if settings.upstream_api_key else None
+        yield Releases(store, upstream, load_policy(settings.policy), service_key)
 
 
 @quarantine.command()

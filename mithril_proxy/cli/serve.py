@@ -12,7 +12,7 @@ import click
 import uvicorn
 from starlette.types import ASGIApp
 
-from mithril_proxy.app import Application, build_admin_plane, running
+from mithril_proxy.app import Application, build_admin_plane, heal_forever, running
 from mithril_proxy.cli.output import runs_async
 from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.settings import Settings, load_settings, split_address
@@ -132,4 +132,6 @@ async def _serve(application: Application, planes: tuple[tuple[ASGIApp, socket.s
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     loop.add_signal_handler(signal.SIGHUP, reload)
+    healing = loop.create_task(heal_forever(application))
     await asyncio.gather(*(server.serve([bound]) for server, (_, bound) in zip(servers, planes, strict=True)))
+    healing.cancel()

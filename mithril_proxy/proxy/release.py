@@ -48,7 +48,7 @@ class Releases:
         release = await self.store.begin_release(quarantine_id, reviewer=reviewer, reason=reason)
         try:
             forwarded = await forward_write(
-                self.upstream, PreparedWrite.from_json(release.entry.prepared), self._headers()
+                self.upstream, PreparedWrite.from_json(release.entry.prepared), self.headers()
             )
         except UpstreamUnavailable as error:
             await self.store.abandon_release(release, Outcome("upstream_error", None, {"reason": str(error)}))
@@ -71,7 +71,8 @@ class Releases:
             advice = "; set MITHRIL_UPSTREAM_API_KEY to a Cognee API key that may write to this dataset"
         raise ReleaseRefused(f"Cognee answered {forwarded.status}: {_explanation(forwarded)}{advice}; the claim is pending again")
 
-    def _headers(self) -> RawHeaders:
+    def headers(self) -> RawHeaders:
+        """Headers of a call in the name of the service, not of a client."""
         host = urlsplit(f"//{self.upstream.netloc}").netloc.encode()
         credentials = [] if self.service_key is None else [(b"x-api-key", self.service_key.encode())]
         return [(b"host", host), (b"user-agent", b"mithril"), *credentials]

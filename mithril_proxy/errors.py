@@ -5,6 +5,7 @@ MithrilError
 ├── RequestError               the client's call cannot be taken as it is                    (HTTP 4xx)
 │   ├── MalformedBody          400: the body is not what its Content-Type says
 │   ├── BodyTooLarge           413: over the policy's limit
+│   ├── UnknownRoute           404: no such path, or one that is not written canonically
 │   ├── UnsupportedEncoding    415: Content-Encoding other than identity
 │   └── Refused                403: a route, field or value that policy does not allow
 ├── UpstreamUnavailable        the Cognee server cannot be reached or broke off              (HTTP 502)
@@ -56,6 +57,13 @@ class BodyTooLarge(RequestError):
 
     status = 413
     code = "body_too_large"
+
+
+class UnknownRoute(RequestError):
+    """No such path here, or one that is not written canonically."""
+
+    status = 404
+    code = "unknown_route"
 
 
 class UnsupportedEncoding(RequestError):

@@ -127,6 +127,36 @@ class Recall(_Section):
     datasets: tuple[str, ...]
 
 
+class Routes(_Section):
+    """Which of Cognee's routes and fields are open; each key is one switch of the route table."""
+
+    skills: bool
+    feedback: bool
+    steering: bool
+    graph_tasks: bool
+    ontologies: bool
+    dataset_schema: bool
+    code: bool
+    archives: bool
+    responses: bool
+    llm_tools: bool
+    sync: bool
+    settings: bool
+    configuration: bool
+    webhooks: bool
+    integrations: bool
+    websockets: bool
+    forget: bool
+    history: bool
+    sessions: bool
+    raw: bool
+    graph: bool
+    spans: bool
+    permissions: bool
+    accounts: bool
+    agents: bool
+
+
 class Responses(_Section):
     """HTTP statuses of the answers to diverted writes."""
 
@@ -186,6 +216,7 @@ class Policy(_Section):
     principals: tuple[SourceRule, ...] = ()
     forward: Forward
     recall: Recall
+    routes: Routes
     responses: Responses
     limits: Limits
     judge: JudgeRule

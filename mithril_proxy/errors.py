@@ -89,7 +89,8 @@ class UpstreamTimeout(UpstreamUnavailable):
 
 
 class JudgeUnavailable(MithrilError):
-    """No verdict. `reason` is a stable word: timeout, unreachable, malformed, refused, out_of_range, circuit_open.
+    """No verdict. `reason` is a stable word: timeout, unreachable, rate_limited, misconfigured, malformed, refused,
+    out_of_range, too_long, circuit_open.
 
     `partial` is what could be said without the missing judge (the local rules' verdict), None when nothing could.
     """

@@ -14,7 +14,8 @@ MithrilError
 ├── StoreUnavailable           nothing can be made durable                                   (HTTP 503)
 ├── TamperedAudit              the audit chain does not verify
 ├── NotFound                   no source, decision or entry of that name
-└── InvalidTransition          the quarantine's life cycle does not allow this step
+├── InvalidTransition          the quarantine's life cycle does not allow this step
+└── DemoFailed                 a server of the demo did not start, or decided otherwise      (cli: exit 1)
 
 Messages say what was wrong and what to do. They never hold claim text, tokens or bodies.
 """
@@ -115,3 +116,7 @@ class NotFound(MithrilError):
 
 class InvalidTransition(MithrilError):
     """The quarantine's life cycle does not allow this step."""
+
+
+class DemoFailed(MithrilError):
+    """A server of the demo did not start, or a decision was not the expected one. The message says where to look."""

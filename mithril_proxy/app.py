@@ -13,13 +13,15 @@ from structlog.typing import FilteringBoundLogger
 
 from mithril_proxy.admin import build_admin
 from mithril_proxy.chain import build_chain
-from mithril_proxy.chain.corroboration import independent_aligned
 from mithril_proxy.chain.reputation import PriorReputation, ReputationBook
 from mithril_proxy.chain.reputation_rule import reputation_step
 from mithril_proxy.clock import Clock, SystemClock
 from mithril_proxy.errors import ConfigurationError, MithrilError
 from mithril_proxy.firewall import Firewall, Recorder
-from mithril_proxy.judge import build_judge
+from mithril_proxy.judge.floor import FlooredJudge
+from mithril_proxy.judge.local import LocalJudge
+from mithril_proxy.judge.openai import OpenAIJudge, connect
+from mithril_proxy.judge.prompts import load_prompts
 from mithril_proxy.policy import Policy, load_policy
 from mithril_proxy.proxy import DataPlane, Services
 from mithril_proxy.proxy.headers import rebuilt_request_headers
@@ -47,11 +49,26 @@ def build_guard(policy: Policy, settings: Settings) -> SecretGuard:
     )
 
 
+def build_judge(settings: Settings, policy: Policy, clock: Clock) -> Judge:
+    """The judge of the settings; the local rules alone, or as the floor under a language model.
+
+    Raises ConfigurationError.
+    """
+    local = LocalJudge.load(policy.resolve("danger.toml"))
+    if settings.effective_judge == "local":
+        return local
+    if settings.llm_api_key is None:
+        raise ConfigurationError("MITHRIL_LLM_API_KEY: must be set for the openai judge; or set MITHRIL_JUDGE=local")
+    client = connect(policy.judge, base_url=settings.llm_base_url, api_key=settings.llm_api_key.get_secret_value())
+    model = OpenAIJudge(client, model=settings.llm_model, prompts=load_prompts(policy), policy=policy, clock=clock)
+    return FlooredJudge(model, local)
+
+
 def build_firewall(
     policy: Policy, *, guard: SecretGuard, judge: Judge, book: ReputationBook, recorder: Recorder, clock: Clock
 ) -> Firewall:
     """The firewall with its chain."""
-    stages = build_chain(policy, guard=guard, book=book, judge=judge, count_independent=independent_aligned)
+    stages = build_chain(policy, guard=guard, book=book, judge=judge)
     return Firewall(stages, policy, clock, recorder, reputation_step)
 
 

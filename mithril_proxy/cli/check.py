@@ -9,15 +9,13 @@ from dataclasses import dataclass
 
 import click
 
-from mithril_proxy.app import build_guard
+from mithril_proxy.app import build_guard, build_judge, rule_problems
 from mithril_proxy.cli.output import json_option, print_json, runs_async
 from mithril_proxy.clock import SystemClock
 from mithril_proxy.errors import ConfigurationError, JudgeUnavailable, MithrilError, StoreUnavailable
-from mithril_proxy.judge import build_judge, check_rules
 from mithril_proxy.policy import Policy, load_policy
 from mithril_proxy.proxy.posture import Observation, observe_upstream
 from mithril_proxy.proxy.upstream import AiohttpUpstream
-from mithril_proxy.secrets import check_examples
 from mithril_proxy.settings import Settings, load_settings
 from mithril_proxy.store import open_store
 
@@ -69,7 +67,7 @@ async def checks(settings: Settings) -> AsyncIterator[Check]:
     """Every check, in the order in which a fault hides the next."""
     try:
         policy = load_policy(settings.policy)
-        problems = (*check_examples(build_guard(policy, settings)), *check_rules(policy))
+        problems = rule_problems(policy, settings)
     except ConfigurationError as error:
         yield Check("policy", Verdict.FAIL, str(error), "correct the file; `mithril policy check FILE` tests it alone")
         return

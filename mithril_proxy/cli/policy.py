@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import click
 
-from mithril_proxy.app import build_guard
+from mithril_proxy.app import rule_problems
 from mithril_proxy.cli.output import json_option, print_json
 from mithril_proxy.errors import ConfigurationError
-from mithril_proxy.judge import check_rules
 from mithril_proxy.policy import find_policy, load_policy
-from mithril_proxy.secrets import check_examples
 from mithril_proxy.settings import load_settings
 
 file_argument = click.argument("file", required=False)
@@ -33,7 +31,7 @@ def check(file: str | None, as_json: bool) -> None:
     """
     settings = load_settings(policy=file)
     loaded = load_policy(settings.policy)
-    problems = (*check_examples(build_guard(loaded, settings)), *check_rules(loaded))
+    problems = rule_problems(loaded, settings)
     path = find_policy(settings.policy)
     if as_json:
         print_json({"policy": str(path), "digest": loaded.digest, "problems": problems})

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import orjson
 
-from mithril_proxy.cognee.routes import unknown_routes
+from mithril_proxy.cognee.routes import unlisted
 from mithril_proxy.errors import UpstreamUnavailable
 from mithril_proxy.proxy.headers import RawHeaders
 from mithril_proxy.proxy.upstream import Upstream, UpstreamRequest
@@ -86,7 +86,8 @@ async def _routes(upstream: Upstream) -> list[Observation]:
     if status != 200 or not isinstance(openapi, dict):
         return [Observation("warn", "the upstream's OpenAPI file cannot be read", "unlisted routes are refused anyway")]
     observations = []
-    unknown = unknown_routes(openapi)
+    calls = [(method, path) for path, methods in openapi.get("paths", {}).items() for method in methods]
+    unknown = unlisted(calls)
     if unknown:
         names = ", ".join(f"{method} {path}" for method, path in unknown[:5])
         observations.append(Observation("warn", f"{len(unknown)} routes that Mithril does not know: {names}", "calls to them are refused"))

@@ -13,7 +13,7 @@ from mithril_proxy.proxy.disconnect import UntilDisconnect
 from mithril_proxy.proxy.exchange import Exchange
 from mithril_proxy.proxy.headers import header, rewritten_response_headers
 from mithril_proxy.proxy.passthrough import pass_through, relay
-from mithril_proxy.proxy.recalls import INLINE_ANSWER_BYTES, MAX_ANSWER_BYTES, Scrubber, note_scrubbed
+from mithril_proxy.proxy.scrub import INLINE_ANSWER_BYTES, MAX_ANSWER_BYTES, Scrubber, note_scrubbed
 from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
 from mithril_proxy.types import Mode
 
@@ -25,10 +25,13 @@ async def answer_read(exchange: Exchange) -> int:
     request = exchange.request
     if exchange.services.policy.mode is not Mode.ENFORCE or request.method in BODILESS_METHODS:
         return await pass_through(exchange)
-    await request.body(exchange.services.policy.limits.max_body_bytes)  # a read has none that counts
-    dropped = (b"accept-encoding", b"range", b"if-range", b"content-length", b"content-type")
+    request.require_identity_encoding()
+    body = await request.body(exchange.services.policy.limits.max_body_bytes)
+    dropped = (b"accept-encoding", b"range", b"if-range", b"content-length", b"if-none-match", b"if-modified-since")
     headers = [pair for pair in exchange.upstream_headers() if pair[0].lower() not in dropped]
-    outgoing = UpstreamRequest(request.method, exchange.target(), [*headers, (b"accept-encoding", b"identity")])
+    outgoing = UpstreamRequest(
+        request.method, exchange.target(), [*headers, (b"accept-encoding", b"identity")], body or None
+    )
     async with UntilDisconnect(request.receive):
         answer = await exchange.edge.upstream.send(outgoing)
     async with answer:

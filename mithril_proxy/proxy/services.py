@@ -31,7 +31,7 @@ class Services:
 
     async def tags(self) -> Tags:
         """The tag rules with every source name reserved. Raises StoreUnavailable."""
-        return Tags(self.policy.forward, reserved=tuple(sorted(await self.known_sources.names())))
+        return Tags(self.policy.forward, sources=await self.known_sources.names())
 
 
 @dataclass(frozen=True, slots=True)

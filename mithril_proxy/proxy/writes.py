@@ -14,7 +14,7 @@ from typing import Any
 
 from mithril_proxy.cognee.prepared import PreparedWrite
 from mithril_proxy.cognee.tags import Tags
-from mithril_proxy.cognee.writes import WriteCall, decode_write, prepare
+from mithril_proxy.cognee.writes import Rules, WriteCall, decode_write, forward_tags, prepare
 from mithril_proxy.errors import RequestError, UpstreamUnavailable
 from mithril_proxy.firewall import Call, Judgement
 from mithril_proxy.proxy.answers import send_error
@@ -24,6 +24,7 @@ from mithril_proxy.proxy.forward import Forwarded, forward_write
 from mithril_proxy.proxy.headers import rebuilt_request_headers
 from mithril_proxy.proxy.passthrough import pass_through
 from mithril_proxy.proxy.probe import UpstreamMemory
+from mithril_proxy.proxy.scrub import redacted_annotations
 from mithril_proxy.store.interface import Outcome
 from mithril_proxy.types import Claim, Finding, Mode, Status
 
@@ -34,7 +35,6 @@ INLINE_BODY_BYTES = 64 * 1024  # a larger body is decoded in a thread: 1 MB of m
 class Group:
     """Claims that go to the upstream in one call, because they get the same tags."""
 
-    status: Status
     judgements: tuple[Judgement, ...]
     prepared: PreparedWrite
 
@@ -51,15 +51,18 @@ async def take_write(exchange: Exchange) -> int:
     if mode is Mode.OBSERVE:
         return await _observe(exchange, await request.body(services.policy.limits.max_body_bytes))
     request.require_identity_encoding()
-    call = await _decode(exchange, await request.body(services.policy.limits.max_body_bytes))
+    tags = await services.tags()
+    call = await _decode(exchange, await request.body(services.policy.limits.max_body_bytes), tags)
     if not call.claims:
         return await _forward_plain(exchange, call)
-    work = asyncio.ensure_future(_decide_and_forward(exchange, call))
+    work = asyncio.ensure_future(_decide_and_forward(exchange, call, tags))
     return await asyncio.shield(work)  # a server that stops or a client that goes does not cut a decided write in two
 
 
-async def _decode(exchange: Exchange, body: bytes) -> WriteCall:
+async def _decode(exchange: Exchange, body: bytes, tags: Tags) -> WriteCall:
     """The write as claims. Raises RequestError."""
+    policy = exchange.services.policy
+    rules = Rules(policy.limits, policy.routes, tags)
 
     def decode() -> WriteCall:
         return decode_write(
@@ -67,8 +70,7 @@ async def _decode(exchange: Exchange, body: bytes) -> WriteCall:
             exchange.request.content_type or None,
             exchange.request.query,
             body,
-            limits=exchange.services.policy.limits,
-            rules=exchange.services.policy.routes,
+            rules=rules,
             new_id=lambda: exchange.edge.clock.new_id("clm"),
         )
 
@@ -79,8 +81,8 @@ async def _observe(exchange: Exchange, body: bytes) -> int:
     """Record what would have been decided; the client's own bytes go through untouched, whatever happens here."""
     try:
         exchange.request.require_identity_encoding()
-        call = await _decode(exchange, body)
-        await _decide_all(exchange, call, await exchange.services.tags())
+        tags = await exchange.services.tags()
+        await _decide_all(exchange, await _decode(exchange, body, tags), tags)
     except RequestError as error:
         payload = {"code": error.code, "mode": "observe", "request_id": exchange.id}
         await exchange.edge.store.append_audit("refused", exchange.match.route.name, payload)
@@ -89,13 +91,9 @@ async def _observe(exchange: Exchange, body: bytes) -> int:
 
 async def _forward_plain(exchange: Exchange, call: WriteCall) -> int:
     """Forward a call that brings no text of its own (improve, cognify): rebuilt, its names redacted."""
-    guard = exchange.services.guard
-    annotations = tuple(
-        [replace(given, text=(await guard.redact_async(given.text)).text) for given in call.annotations]
-    )
-    policy = exchange.services.policy
-    tags = (await exchange.services.tags()).for_forward(Status.WARN, exchange.identity.provenance.source, ())
-    prepared = prepare(call, (), tags=tags, dataset=policy.forward.dataset or None, annotations=annotations)
+    annotations = await redacted_annotations(exchange.services.guard, call.annotations)
+    dataset = exchange.services.policy.forward.dataset or None
+    prepared = prepare(call, (), tags=(), dataset=dataset, annotations=annotations)
     forwarded = await forward_write(exchange.edge.upstream, prepared, exchange.upstream_headers())
     await send_admitted(exchange, (), forwarded)
     return forwarded.status
@@ -104,18 +102,18 @@ async def _forward_plain(exchange: Exchange, call: WriteCall) -> int:
 async def _decide_all(exchange: Exchange, call: WriteCall, tags: Tags) -> tuple[Judgement, ...]:
     """The recorded decision on each claim, in order."""
     services, edge = exchange.services, exchange.edge
-    client_tags, forged = tags.split_client(call.client_tags)
     provenance = replace(exchange.identity.provenance, session=call.session, dataset=call.dataset)
     memory = _memory(exchange, call, tags)
     request_call = Call(exchange.id, exchange.match.route.name, services.policy.mode)
 
     # A released claim is vouched for by a person, so it is kept with the tags of an accepted one.
     def prepare_held(claim: Claim) -> Mapping[str, Any]:
-        return _prepare(exchange, call, (claim,), tags.for_forward(Status.ACCEPT, provenance.source, client_tags)).to_json()
+        released = forward_tags(call, Status.ACCEPT, provenance.source, tags)
+        return _prepare(exchange, call, (claim,), released).to_json()
 
     judgements = []
     for claim in call.claims:
-        known = (*exchange.identity.findings, *_forged_findings(forged))
+        known = (*exchange.identity.findings, *_forged_findings(call.forged_tags))
         judgement = await services.firewall.decide(
             claim,
             provenance,
@@ -152,8 +150,7 @@ def _prepare(exchange: Exchange, call: WriteCall, claims: Sequence[Claim], tags:
     return prepare(call, tuple(claims), tags=tags, dataset=exchange.services.policy.forward.dataset or None)
 
 
-async def _decide_and_forward(exchange: Exchange, call: WriteCall) -> int:
-    tags = await exchange.services.tags()
+async def _decide_and_forward(exchange: Exchange, call: WriteCall, tags: Tags) -> int:
     judgements = await _decide_all(exchange, call, tags)
     if any(judgement.is_withheld for judgement in judgements):
         await send_error(exchange.request.send, 503, "guard_unavailable", "the credential guard failed; nothing was forwarded, send the write again")
@@ -173,17 +170,17 @@ async def _decide_and_forward(exchange: Exchange, call: WriteCall) -> int:
 
 
 def _groups(exchange: Exchange, call: WriteCall, judgements: Sequence[Judgement], tags: Tags) -> tuple[Group, ...]:
-    """The admitted claims by status, each group with its upstream write."""
+    """The admitted claims by the tags they get, each group with its upstream write."""
     source = exchange.identity.provenance.source
-    client_tags, _ = tags.split_client(call.client_tags)
-    groups = []
-    for status in (Status.ACCEPT, Status.WARN):
-        members = tuple(judgement for judgement in judgements if judgement.decision.status is status)
-        if members:
-            forwarded_tags = tags.for_forward(status, source, client_tags)
-            prepared = _prepare(exchange, call, [member.claim for member in members], forwarded_tags)
-            groups.append(Group(status, members, prepared))
-    return tuple(groups)
+    by_tags: dict[tuple[str, ...], list[Judgement]] = {}
+    for judgement in judgements:
+        if judgement.decision.status.is_admitted:
+            given = forward_tags(call, judgement.decision.status, source, tags)
+            by_tags.setdefault(given, []).append(judgement)
+    return tuple(
+        Group(tuple(members), _prepare(exchange, call, [member.claim for member in members], given))
+        for given, members in by_tags.items()
+    )
 
 
 async def _forward(exchange: Exchange, group: Group) -> Forwarded:

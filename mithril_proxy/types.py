@@ -46,9 +46,13 @@ class Mode(enum.StrEnum):
 
 
 class ReviewState(enum.StrEnum):
-    """Where a held claim stands in its life cycle."""
+    """Where a held claim stands in its life cycle (`mithril_proxy.quarantine` has the transitions).
+
+    `RELEASING` lasts from the intent to forward it until its outcome is known: after a crash it says what to finish.
+    """
 
     PENDING = "pending"
+    RELEASING = "releasing"
     RELEASED = "released"
     REJECTED = "rejected"
     EXPIRED = "expired"

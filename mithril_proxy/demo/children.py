@@ -28,6 +28,7 @@ Progress = Callable[[str], None]
 _GRACE_S = 20.0  # Cognee takes 2-3 s to close its stores (measured on 1.6.5)
 _POLL_S = 0.25
 _QUOTED_LINES = 15
+_INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,11 @@ class Program:
     def pid_file(self) -> Path:
         """Where its pid is written down while it runs."""
         return self.folder / f"{self.name}.pid"
+
+
+def base_environment() -> dict[str, str]:
+    """What a child needs of our environment; no setting of the user's reaches it by chance."""
+    return {name: os.environ[name] for name in _INHERITED if name in os.environ}
 
 
 def quiet(_line: str) -> None:
@@ -73,7 +79,7 @@ def running(
     Raises DemoFailed when it exits or is not ready in time.
     """
     program.folder.mkdir(parents=True, exist_ok=True)
-    _end_leftover(program)
+    end_leftovers(program.folder)
     with program.log.open("ab") as log:
         child = subprocess.Popen(  # noqa: S603 - a program that this package composes
             program.arguments,
@@ -138,15 +144,17 @@ def _end_of_log(program: Program) -> str:
     return "\n".join([f"The end of {program.log}:", *lines])
 
 
-def _end_leftover(program: Program) -> None:
-    """Ends the same program when an earlier, killed run left it behind in the same folder."""
-    try:
-        pid = int(program.pid_file.read_text())
-    except (OSError, ValueError):
-        return
+def end_leftovers(folder: Path) -> None:
+    """Ends the programs that an earlier, killed run left behind below `folder`."""
+    for pid_file in folder.rglob("*.pid"):
+        with contextlib.suppress(OSError, ValueError):
+            _end(int(pid_file.read_text()), pid_file.parent)
+
+
+def _end(pid: int, folder: Path) -> None:
     deadline = time.monotonic() + _GRACE_S
     sent = signal.SIGTERM
-    while _runs_in(pid, program.folder):
+    while _runs_in(pid, folder):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, sent)
         sent = signal.SIGKILL if time.monotonic() > deadline else sent

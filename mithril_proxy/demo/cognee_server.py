@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import secrets
 import subprocess
 import urllib.error
@@ -21,12 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mithril_proxy.demo.children import Program, Progress, foreign_module, free_port, quiet, running
+from mithril_proxy.demo.children import Program, Progress, base_environment, foreign_module, free_port, quiet, running
 from mithril_proxy.demo.model.embeddings import DIMENSIONS
 from mithril_proxy.errors import DemoFailed
 
 SERVICE_EMAIL = "service@example.com"
-_INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 _FIND_TABLES = "import importlib.util as u, pathlib as p; print(p.Path(u.find_spec('litellm').origin).parent)"
 
 
@@ -61,7 +59,7 @@ def running_model(python: Path, folder: Path, *, progress: Progress = quiet) -> 
     """Our own model server in `python`'s environment; its URL without `/v1`."""
     port = free_port()
     module = foreign_module(python, "mithril_proxy.demo.model_server", ("--port", str(port)))
-    program = Program("model-server", module, folder.resolve(), _inherited())
+    program = Program("model-server", module, folder.resolve(), base_environment())
     with running(program, f"http://127.0.0.1:{port}/health", progress=progress):
         yield f"http://127.0.0.1:{port}"
 
@@ -105,7 +103,7 @@ def own_embeddings(model_url: str) -> dict[str, str]:
 
 def client_environment(python: Path, folder: Path) -> dict[str, str]:
     """The settings that a Cognee client (SDK, cognee-cli) needs to run without network and outside the user's files."""
-    return {**_inherited(), **_without_network(python), **_stores(folder)}
+    return {**base_environment(), **_without_network(python), **_stores(folder)}
 
 
 def _program(setup: CogneeSetup, folder: Path, url: str) -> Program:
@@ -119,10 +117,6 @@ def _program(setup: CogneeSetup, folder: Path, url: str) -> Program:
         "HTTP_API_PORT": port,
     }
     return Program("cognee", (str(setup.python), *serve, "--port", port), folder / "run", environment)
-
-
-def _inherited() -> dict[str, str]:
-    return {name: os.environ[name] for name in _INHERITED if name in os.environ}
 
 
 def _without_network(python: Path) -> dict[str, str]:

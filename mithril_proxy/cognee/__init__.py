@@ -17,14 +17,17 @@ Writes (operation WRITE)
     `WriteCall`: claims, annotations (of a call without claims: redact them), dataset, session, sessions, client_tags,
         forged_tags (make them findings), dropped (fields left out by policy), is_session.
     `writes.forward_tags(call, status, source, tags) -> tags`     claims with equal tags can go in one upstream call
-    `writes.prepare(call, claims, *, tags, dataset=None, annotations=None) -> PreparedWrite`     any subset of the claims,
-        as they came back from the chain; KeyError when one of their strings is missing: never call it for a withheld claim
+    `writes.prepare(call, claims, *, tags, dataset=None, annotations=None) -> PreparedWrite`
+        any subset of the claims, as they came back from the chain; KeyError when one of their strings is missing, so
+        never call it for a withheld claim.
     `prepared.PreparedWrite`: `.to_json()`, `.from_json(mapping)`;  `prepared.render(prepared, boundary) -> Rendered`
     `Rendered`: method, path, query, content_type, body.
 
 Recalls (operation RECALL)
-    `recall.decode_recall(match, content_type, accept, body, *, limits) -> RecallAsk`     `.query`, `.annotations` to redact
-    `recall.rebuild_recall(ask, policy.recall, *, tags, session_id, annotations=None, may_read_session=...) -> RecallCall`
+    `recall.decode_recall(match, content_type, accept, body, *, limits) -> RecallAsk`
+        redact its `.annotations` (the query is one of them).
+    `recall.rebuild_recall(ask, policy.recall, *, tags, session_id, annotations=None, may_read_session)`
+        -> RecallCall.
         session_id: fresh and random; may_read_session(id): True when all writes of the session went through Mithril.
     `RecallCall`: match, body (bytes, application/json), search_type, wants_stream, scopes, dropped.
     `answers.filter_answer(parsed, *, search_type, scopes, tags, redact) -> Filtered(answer, removed)`
@@ -35,7 +38,7 @@ Probe
     `probe.parse_probe(status, body, *, tags) -> tuple[Memory, ...]`     UpstreamUnavailable
 
 Event streams
-    `sse.SseGuard(new_scrubber, scrub_value, filter_results)`: `.feed(bytes) -> bytes`, `.close() -> bytes`, `.fail()`, `.failed`
+    `sse.SseGuard(new_scrubber, scrub_value, filter_results)`: `.feed(bytes) -> bytes`, `.close() -> bytes`, `.failed`
     `sse.encode_event(event, payload)`, `sse.error_event(message, status)`
 
 Reads

@@ -33,9 +33,7 @@ class Filtered:
     removed: int
 
 
-def filter_answer(
-    answer: object, *, search_type: str, scopes: frozenset[str], tags: Tags, redact: Redact
-) -> Filtered:
+def filter_answer(answer: object, *, search_type: str, scopes: frozenset[str], tags: Tags, redact: Redact) -> Filtered:
     """The answer without memory that is not verified, scrubbed. `redact` gives any JSON value without credentials."""
     kept, removed = _without_unverified(answer, search_type, scopes, tags)
     return Filtered(scrub(kept, redact), removed)
@@ -46,9 +44,7 @@ def scrub(value: object, redact: Redact) -> object:
     return _with_ids(value, redact(value), "")
 
 
-def _without_unverified(
-    answer: object, search_type: str, scopes: frozenset[str], tags: Tags
-) -> tuple[object, int]:
+def _without_unverified(answer: object, search_type: str, scopes: frozenset[str], tags: Tags) -> tuple[object, int]:
     if not isinstance(answer, list):
         return answer, 0
     kept: list[object] = []

@@ -5,7 +5,7 @@ Frames are `event: <type>` and `data: <one line of JSON>`: stage, delta `{"text"
 
 Rules of the guard:
 
-1. Nothing leaves that did not go through a scrubber: text of deltas through a stream scrubber, everything else as a value.
+1. Nothing leaves that did not go through a scrubber: text of deltas through a stream scrubber, all else as a value.
 2. Text that a scrubber holds back comes out as one more delta before the next frame that ends the text.
 3. After a failure there is one error event and not one further byte.
 """
@@ -48,7 +48,7 @@ class Frame:
     comment: str = ""
 
 
-class MalformedStream(MithrilError):
+class StreamError(MithrilError):
     """The upstream's event stream is not one, or a frame is too long."""
 
 
@@ -60,7 +60,7 @@ class SseParser:
     _buffer: bytearray = field(default_factory=bytearray)
 
     def feed(self, chunk: bytes) -> tuple[Frame, ...]:
-        """The frames that are whole by now. Raises MalformedStream."""
+        """The frames that are whole by now. Raises StreamError."""
         self._buffer += chunk
         frames: list[Frame] = []
         while (cut := _frame_end(self._buffer)) is not None:
@@ -68,7 +68,7 @@ class SseParser:
             frames += _frames(bytes(self._buffer[:end]))
             del self._buffer[:start]
         if len(self._buffer) > self.max_frame_bytes:
-            raise MalformedStream("a frame of the event stream is too long")
+            raise StreamError("a frame of the event stream is too long")
         return tuple(frames)
 
 
@@ -82,7 +82,7 @@ def _frames(raw: bytes) -> list[Frame]:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
-        raise MalformedStream("the event stream is not UTF-8") from None
+        raise StreamError("the event stream is not UTF-8") from None
     event, comment, data = "", "", []
     for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         name, _, value = line.partition(":")
@@ -159,7 +159,9 @@ class SseGuard:
         """The error event that ends the stream."""
         self.failed = True
         self._scrubber = None
-        return error_event("Mithril could not scrub this stream, so the rest is withheld; ask again without streaming", 502)
+        return error_event(
+            "Mithril could not scrub this stream; the rest is withheld, ask again without streaming", 502
+        )
 
     def _guarded(self, frame: Frame) -> bytes:
         try:
@@ -171,7 +173,7 @@ class SseGuard:
         if not frame.event and not frame.data:
             return KEEPALIVE
         if len(frame.event) > _MAX_EVENT_CHARS or not frame.event.replace("_", "").isalnum():
-            raise MalformedStream("the event stream holds an event without a name")
+            raise StreamError("the event stream holds an event without a name")
         payload = parse_json(frame.data or "null", "event")
         if frame.event == "delta":
             return self._delta(payload)
@@ -180,7 +182,7 @@ class SseGuard:
 
     def _delta(self, payload: object) -> bytes:
         if not isinstance(payload, dict) or not isinstance(payload.get("text"), str):
-            raise MalformedStream("a delta without text")
+            raise StreamError("a delta without text")
         if self._scrubber is None:
             self._scrubber = self.new_scrubber()
         text = self._scrubber.feed(payload["text"])

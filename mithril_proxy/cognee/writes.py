@@ -58,8 +58,8 @@ def prepare(
 ) -> PreparedWrite:
     """The upstream call that carries these claims of `call`, as they came back from judgement, and nothing else.
 
-    `dataset` replaces the client's target when it is not empty. `annotations` are the redacted strings of a call without
-    claims. Raises KeyError when a string of the call is in neither.
+    `dataset` replaces the client's target when it is not empty. `annotations` are the redacted strings of a call
+    without claims. Raises KeyError when a string of the call is in neither.
     """
     texts = texts_of(claims[0].annotations if claims else annotations or ())
     if call.match.codec in FIELDS:

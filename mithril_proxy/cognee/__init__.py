@@ -41,6 +41,11 @@ Event streams
     `sse.SseGuard(new_scrubber, scrub_value, filter_results)`: `.feed(bytes) -> bytes`, `.close() -> bytes`, `.failed`
     `sse.encode_event(event, payload)`, `sse.error_event(message, status)`
 
+Sessions (the rules of a ledger that the caller keeps; see `sessions`)
+    `sessions.standing_after_write(before, existed=...)`, `sessions.refuse_foreign_sessions(call, standing_of)`,
+    `sessions.session_path(session)`, `sessions.session_exists(status)`; `writes.forward_tags(…, is_session_own=...)`
+
 Reads
     `reads.scrub_kind(match, content_type) -> ScrubKind` STREAM | JSON | EVENTS | TEXT | REFUSE
+    `reads.scrub_json(match, parsed, redact)`
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 
+from mithril_proxy.cognee.answers import Redact, scrub
 from mithril_proxy.cognee.routes import Match
 from mithril_proxy.cognee.table import Codec
 
@@ -36,3 +37,8 @@ def scrub_kind(match: Match, content_type: str | None, *, is_empty: bool = False
     if media_type.startswith("text/") or media_type in _TEXT_TYPES:
         return ScrubKind.TEXT
     return ScrubKind.REFUSE
+
+
+def scrub_json(match: Match, value: object, redact: Redact) -> object:
+    """A parsed answer without credentials, its ids as they were."""
+    return value if match.codec is Codec.NONE else scrub(value, redact)

@@ -20,6 +20,7 @@ from typing import Protocol
 from mithril_proxy.cognee.json_body import parse_json
 from mithril_proxy.errors import MithrilError
 
+WITHHELD = "Mithril could not scrub this stream; the rest is withheld, ask again without streaming"
 KEEPALIVE = b": keepalive\n\n"
 MAX_FRAME_BYTES = 67_108_864  # a `final` holds the whole answer; the same bound as a body
 
@@ -155,13 +156,13 @@ class SseGuard:
         except (MithrilError, ValueError, TypeError, LookupError):
             return self.fail()
 
-    def fail(self) -> bytes:
-        """The error event that ends the stream."""
+    def fail(self, message: str = WITHHELD) -> bytes:
+        """The error event that ends the stream. `message` is Mithril's own words."""
+        if self.failed:
+            return b""
         self.failed = True
         self._scrubber = None
-        return error_event(
-            "Mithril could not scrub this stream; the rest is withheld, ask again without streaming", 502
-        )
+        return error_event(message, 502)
 
     def _guarded(self, frame: Frame) -> bytes:
         try:

@@ -5,6 +5,7 @@ MithrilError
 ├── RequestError               the client's call cannot be taken as it is                    (HTTP 4xx)
 │   ├── MalformedBody          400: the body is not what its Content-Type says
 │   ├── BodyTooLarge           413: over the policy's limit
+│   ├── UnknownRoute           404: no such path, or one that is not written canonically
 │   ├── UnsupportedEncoding    415: Content-Encoding other than identity
 │   └── Refused                403: a route, field or value that policy does not allow
 ├── UpstreamUnavailable        the Cognee server cannot be reached or broke off              (HTTP 502)
@@ -13,7 +14,8 @@ MithrilError
 ├── StoreUnavailable           nothing can be made durable                                   (HTTP 503)
 ├── TamperedAudit              the audit chain does not verify
 ├── NotFound                   no source, decision or entry of that name
-└── InvalidTransition          the quarantine's life cycle does not allow this step
+├── InvalidTransition          the quarantine's life cycle does not allow this step
+└── DemoFailed                 a server of the demo did not start, or decided otherwise      (cli: exit 1)
 
 Messages say what was wrong and what to do. They never hold claim text, tokens or bodies.
 """
@@ -58,6 +60,13 @@ class BodyTooLarge(RequestError):
     code = "body_too_large"
 
 
+class UnknownRoute(RequestError):
+    """No such path here, or one that is not written canonically."""
+
+    status = 404
+    code = "unknown_route"
+
+
 class UnsupportedEncoding(RequestError):
     """Content-Encoding other than identity: an uninspected body is never forwarded."""
 
@@ -81,7 +90,8 @@ class UpstreamTimeout(UpstreamUnavailable):
 
 
 class JudgeUnavailable(MithrilError):
-    """No verdict. `reason` is a stable word: timeout, unreachable, malformed, refused, out_of_range, circuit_open.
+    """No verdict. `reason` is a stable word: timeout, unreachable, rate_limited, misconfigured, malformed, refused,
+    out_of_range, too_long, circuit_open.
 
     `partial` is what could be said without the missing judge (the local rules' verdict), None when nothing could.
     """
@@ -106,3 +116,7 @@ class NotFound(MithrilError):
 
 class InvalidTransition(MithrilError):
     """The quarantine's life cycle does not allow this step."""
+
+
+class DemoFailed(MithrilError):
+    """A server of the demo did not start, or a decision was not the expected one. The message says where to look."""

@@ -1,0 +1,127 @@
+"""Connections to either database, set up so that one transaction at a time writes to it.
+
+SQLite: WAL, synchronous=FULL (a commit is on the disk before it is acknowledged), BEGIN IMMEDIATE. PostgreSQL: an
+advisory lock for the length of the transaction. So a writing transaction sees no other between its first read and its
+commit, the ids of audit rows are in order of commit, and two replicas cannot deadlock.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, event, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from mithril_proxy.errors import ConfigurationError
+
+BUSY_TIMEOUT_S = 5.0  # how long a write waits for another process before its callers are told 503
+READERS = 4  # connections: SQLite readers only share two cores; PostgreSQL's own limit is 100 for all replicas
+ADVISORY_LOCK = 0x6D697468  # "mith": one number for every replica of one database
+
+DRIVERS = {
+    "sqlite": "sqlite+aiosqlite",
+    "sqlite+aiosqlite": "sqlite+aiosqlite",
+    "postgresql": "postgresql+asyncpg",
+    "postgres": "postgresql+asyncpg",
+    "postgresql+asyncpg": "postgresql+asyncpg",
+}
+WRITER_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "wal_autocheckpoint=1000")
+READER_PRAGMAS = ("query_only=ON",)
+
+
+def parse_url(text: str) -> URL:
+    """The database that a setting means, with the driver that Mithril uses. Raises ConfigurationError."""
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise ConfigurationError("DATABASE_URL: not a URL such as sqlite+aiosqlite:///./mithril.db") from None
+    driver = DRIVERS.get(url.drivername)
+    if driver is None:
+        known = "sqlite+aiosqlite:///FILE or postgresql+asyncpg://USER@HOST/NAME"
+        raise ConfigurationError(f"DATABASE_URL: {url.drivername} is not supported; use {known}")
+    if driver.startswith("sqlite") and (not url.database or ":memory:" in url.database):
+        raise ConfigurationError("DATABASE_URL: name a file; a database in memory is not durable")
+    return url.set(drivername=driver)
+
+
+def is_sqlite(url: URL) -> bool:
+    """True for a database in a file."""
+    return url.drivername.startswith("sqlite")
+
+
+def database_file(url: URL) -> Path | None:
+    """The file of an SQLite database; None for a server."""
+    return Path(url.database or "") if is_sqlite(url) else None
+
+
+def create_file(path: Path) -> None:
+    """Make a new SQLite file that only its owner can read; SQLite gives its journals the same mode."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be created ({error.strerror})") from None
+
+
+def writer_engine(url: URL) -> AsyncEngine:
+    """One connection that every write goes through."""
+    engine = create_async_engine(url, pool_size=1, max_overflow=0, hide_parameters=True, **_arguments(url))
+    if is_sqlite(url):
+        event.listen(engine.sync_engine, "connect", _set_up(WRITER_PRAGMAS))
+        event.listen(engine.sync_engine, "begin", _begin_immediate)
+    else:
+        event.listen(engine.sync_engine, "begin", _lock)
+    return engine
+
+
+def reader_engine(url: URL) -> AsyncEngine:
+    """A few connections for short reads. They hold no transaction, so the WAL can always be checkpointed."""
+    engine = create_async_engine(
+        url,
+        pool_size=READERS,
+        max_overflow=0,
+        pool_reset_on_return=None,
+        hide_parameters=True,
+        isolation_level="AUTOCOMMIT",
+        **_arguments(url),
+    )
+    if is_sqlite(url):
+        event.listen(engine.sync_engine, "connect", _set_up(READER_PRAGMAS))
+    return engine
+
+
+def _arguments(url: URL) -> dict[str, Any]:
+    if is_sqlite(url):
+        return {"connect_args": {"timeout": BUSY_TIMEOUT_S, "isolation_level": None}}
+    milliseconds = str(int(BUSY_TIMEOUT_S * 1000))
+    settings = {
+        "application_name": "mithril",
+        "lock_timeout": milliseconds,
+        "idle_in_transaction_session_timeout": milliseconds,  # a frozen replica must not hold the lock for ever
+    }
+    return {
+        "pool_pre_ping": True,
+        "connect_args": {"timeout": BUSY_TIMEOUT_S, "command_timeout": 30.0, "server_settings": settings},
+    }
+
+
+def _set_up(pragmas: tuple[str, ...]) -> Any:
+    def run(connection: Any, record: Any) -> None:
+        cursor = connection.cursor()
+        for pragma in pragmas:
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    return run
+
+
+def _begin_immediate(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _lock(connection: Connection) -> None:
+    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})")

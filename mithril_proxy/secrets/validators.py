@@ -21,7 +21,7 @@ from mithril_proxy.secrets.assignments import (
     is_named_credential,
     is_prose_password,
 )
-from mithril_proxy.secrets.placeholders import is_mask, is_placeholder
+from mithril_proxy.secrets.placeholders import is_placeholder
 
 MAX_VALUE_CHARS = 4096
 
@@ -98,7 +98,7 @@ def has_letter(candidate: Candidate) -> bool:
 def bearer_value(candidate: Candidate) -> bool:
     """A digit in it, or 32 characters of high entropy: `bearer of bad news` has neither."""
     value = candidate.value
-    if is_mask(value) or is_placeholder(value):
+    if value[0] in "{<$[%(" or is_placeholder(value):
         return False
     if re.fullmatch(r"[a-z]+(?:[-_.][a-z]+)*\d{0,2}", value):
         return False

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, text
 
 from mithril_proxy.clock import Clock
 from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.store.changes import Changes
 from mithril_proxy.store.decisions import Decisions
-from mithril_proxy.store.engines import create_file, database_file, parse_url, reader_engine, writer_engine
+from mithril_proxy.store.engines import create_file, database_file, open_transactions, parse_url, reader_engine
 from mithril_proxy.store.incidents import IncidentRules
 from mithril_proxy.store.interface import Store
 from mithril_proxy.store.migrate import migrate
@@ -41,7 +40,6 @@ class Database(Decisions, Sources, Releases, Trail):
     async def close(self) -> None:
         """Commit what is queued, then close every connection."""
         await self._writer.close()
-        await self._writer.engine.dispose()
         await self._reader.dispose()
 
 
@@ -55,15 +53,15 @@ async def open_database(
         create_file(path)
     if path is not None and not path.is_file():
         raise ConfigurationError(f"{path}: no such database; `mithril serve` makes it")
-    writer = writer_engine(parsed)
+    transactions = open_transactions(parsed)
     try:
-        await migrate(writer, may_change=create)
+        await migrate(transactions, may_change=create)
     except ConfigurationError:
-        await writer.dispose()
+        await transactions.close()
         raise
-    return Database(Writer(writer, clock, incident_rules or IncidentRules()), reader_engine(parsed), clock)
+    return Database(Writer(transactions, clock, incident_rules or IncidentRules()), reader_engine(parsed), clock)
 
 
-async def _touch(connection: AsyncConnection) -> Changes:
-    await connection.execute(_TOUCH)
+def _touch(connection: Connection) -> Changes:
+    connection.execute(_TOUCH)
     return Changes()

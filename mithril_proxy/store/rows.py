@@ -1,7 +1,7 @@
 """Values to columns and back. Pure.
 
 Text that a database cannot hold (NUL, lone surrogates) is replaced by U+FFFD in the columns meant for reading; what is
-forwarded later comes from `prepared`, whose JSON is ASCII and keeps every character.
+forwarded later comes from `prepared`, whose JSON escapes them and so keeps every character.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+import orjson
+
 from mithril_proxy.audit import SealedRow
 from mithril_proxy.store.interface import AuditRow, Incident, ReputationEvent, ReputationStep, Source
 from mithril_proxy.types import Decision, HeldWrite, Memory, QuarantineEntry, ReviewState, Status
@@ -21,7 +23,7 @@ Row = Mapping[str, Any]
 
 def time_text(at: datetime) -> str:
     """ISO 8601 in UTC, always 27 characters: `2026-12-01T04:37:16.000001Z`."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return at.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def time_of(text: str) -> datetime:
@@ -42,8 +44,14 @@ def readable_or_none(text: str | None) -> str | None:
 
 
 def json_text(value: Any) -> str:
-    """Compact JSON in ASCII. Raises ValueError for NaN and TypeError for what JSON cannot hold."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    """Compact JSON of any text, also of text that the database itself could not hold.
+
+    Raises TypeError or ValueError for what JSON cannot hold.
+    """
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # lone surrogates: the slower encoder escapes them
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
 def decision_columns(decision: Decision, quarantine_id: str | None) -> dict[str, Any]:
@@ -73,7 +81,7 @@ def decision_columns(decision: Decision, quarantine_id: str | None) -> dict[str,
         "contradiction": signals.contradiction,
         "content_danger": signals.content_danger,
         "contributions": json_text([[one.signal, one.value, one.weight] for one in decision.trust.contributions]),
-        "findings": json_text([_finding(finding) for finding in decision.findings]),
+        "findings": json_text(decision.findings),
         "reasons": json_text(decision.reasons),
         "mode": decision.mode.value,
         "policy_digest": decision.policy_digest,
@@ -84,16 +92,6 @@ def decision_columns(decision: Decision, quarantine_id: str | None) -> dict[str,
         "outcome": None,
         "outcome_http_status": None,
         "outcome_at": None,
-    }
-
-
-def _finding(finding: Any) -> dict[str, Any]:
-    return {
-        "stage": finding.stage,
-        "rule": finding.rule,
-        "claim_id": finding.claim_id,
-        "severity": finding.severity,
-        "detail": finding.detail,
     }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import Connection, Table
@@ -21,7 +22,7 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str
     for start in range(0, len(rows), ROWS_AT_ONCE):
         chunk = rows[start : start + ROWS_AT_ONCE]
         statement = insert_text(connection.dialect.name, table.name, tuple(chunk[0]), len(chunk))
-        connection.exec_driver_sql(statement, tuple(value for row in chunk for value in row.values()))
+        connection.exec_driver_sql(statement, tuple(chain.from_iterable(row.values() for row in chunk)))
 
 
 @lru_cache(maxsize=512)

@@ -7,6 +7,7 @@ forwarded later comes from `prepared`, whose JSON escapes them and so keeps ever
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -19,11 +20,13 @@ from mithril_proxy.store.interface import AuditRow, Incident, ReputationEvent, R
 from mithril_proxy.types import Decision, HeldWrite, Memory, QuarantineEntry, ReviewState, Status
 
 Row = Mapping[str, Any]
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def time_text(at: datetime) -> str:
     """ISO 8601 in UTC, always 27 characters: `2026-12-01T04:37:16.000001Z`."""
-    return at.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
+    in_utc = at if at.tzinfo is UTC else at.astimezone(UTC)
+    return in_utc.isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def time_of(text: str) -> datetime:
@@ -35,7 +38,7 @@ def readable(text: str) -> str:
     """`text` as both engines can store it."""
     if "\x00" in text:
         text = text.replace("\x00", "\ufffd")
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def readable_or_none(text: str | None) -> str | None:
@@ -54,12 +57,12 @@ def json_text(value: Any) -> str:
         return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
-def decision_columns(decision: Decision, quarantine_id: str | None) -> dict[str, Any]:
-    """The row of one decision."""
+def decision_columns(decision: Decision, at: str, quarantine_id: str | None) -> dict[str, Any]:
+    """The row of one decision; `at` is its time as text."""
     who, signals = decision.provenance, decision.signals
     return {
         "id": decision.id,
-        "at": time_text(decision.at),
+        "at": at,
         "status": decision.status.value,
         "score": decision.trust.score,
         "source": readable(who.source),

@@ -6,6 +6,7 @@ from sqlalchemy import Connection, text
 
 from mithril_proxy.clock import Clock
 from mithril_proxy.errors import ConfigurationError
+from mithril_proxy.store import BUSY_TIMEOUT_S
 from mithril_proxy.store.changes import Changes
 from mithril_proxy.store.decisions import Decisions
 from mithril_proxy.store.engines import create_file, database_file, open_transactions, parse_url, reader_engine
@@ -44,7 +45,12 @@ class Database(Decisions, Sources, Releases, Trail):
 
 
 async def open_database(
-    url: str, clock: Clock, *, create: bool = True, incident_rules: IncidentRules | None = None
+    url: str,
+    clock: Clock,
+    *,
+    create: bool = True,
+    busy_timeout_s: float = BUSY_TIMEOUT_S,
+    incident_rules: IncidentRules | None = None,
 ) -> Store:
     """What `mithril_proxy.store.open_store` promises."""
     parsed = parse_url(url)
@@ -53,13 +59,15 @@ async def open_database(
         create_file(path)
     if path is not None and not path.is_file():
         raise ConfigurationError(f"{path}: no such database; `mithril serve` makes it")
-    transactions = open_transactions(parsed)
+    transactions = open_transactions(parsed, busy_timeout_s)
     try:
         await migrate(transactions, may_change=create)
     except ConfigurationError:
         await transactions.close()
         raise
-    return Database(Writer(transactions, clock, incident_rules or IncidentRules()), reader_engine(parsed), clock)
+    return Database(
+        Writer(transactions, clock, incident_rules or IncidentRules()), reader_engine(parsed, busy_timeout_s), clock
+    )
 
 
 def _touch(connection: Connection) -> Changes:

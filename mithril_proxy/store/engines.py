@@ -20,7 +20,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mithril_proxy.errors import ConfigurationError
 
-BUSY_TIMEOUT_S = 5.0  # how long a write waits for another process before its callers are told 503
 READERS = 4  # connections: SQLite readers only share two cores; PostgreSQL's own limit is 100 for all replicas
 ADVISORY_LOCK = 0x6D697468  # "mith": one number for every replica of one database
 
@@ -91,8 +90,10 @@ class FileTransactions:
     Over aiosqlite each statement would be three or four hops: measured 3.7 ms instead of 0.6 ms for one decision.
     """
 
-    def __init__(self, url: URL) -> None:
-        self._engine = create_engine(url.set(drivername="sqlite+pysqlite"), **_POOL_OF_ONE, **_arguments(url))
+    def __init__(self, url: URL, busy_timeout_s: float) -> None:
+        self._engine = create_engine(
+            url.set(drivername="sqlite+pysqlite"), **_POOL_OF_ONE, **_arguments(url, busy_timeout_s)
+        )
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mithril-store-writer")
         event.listen(self._engine, "connect", _set_up(WRITER_PRAGMAS))
         event.listen(self._engine, "begin", _begin_immediate)
@@ -119,8 +120,8 @@ class FileTransactions:
 class ServerTransactions:
     """PostgreSQL through asyncpg. The lock of the transaction is an advisory one, the same for every replica."""
 
-    def __init__(self, url: URL) -> None:
-        self._engine = create_async_engine(url, **_POOL_OF_ONE, **_arguments(url))
+    def __init__(self, url: URL, busy_timeout_s: float) -> None:
+        self._engine = create_async_engine(url, **_POOL_OF_ONE, **_arguments(url, busy_timeout_s))
         event.listen(self._engine.sync_engine, "begin", _lock)
 
     async def run(self, work: Callable[[Connection], T]) -> T:
@@ -138,12 +139,12 @@ class ServerTransactions:
         await self._engine.dispose()
 
 
-def open_transactions(url: URL) -> Transactions:
+def open_transactions(url: URL, busy_timeout_s: float) -> Transactions:
     """The one connection that every write of this process goes through."""
-    return FileTransactions(url) if is_sqlite(url) else ServerTransactions(url)
+    return (FileTransactions if is_sqlite(url) else ServerTransactions)(url, busy_timeout_s)
 
 
-def reader_engine(url: URL) -> AsyncEngine:
+def reader_engine(url: URL, busy_timeout_s: float) -> AsyncEngine:
     """A few connections for short reads. They hold no transaction, so the WAL can always be checkpointed."""
     engine = create_async_engine(
         url,
@@ -152,17 +153,17 @@ def reader_engine(url: URL) -> AsyncEngine:
         pool_reset_on_return=None,
         hide_parameters=True,
         isolation_level="AUTOCOMMIT",
-        **_arguments(url),
+        **_arguments(url, busy_timeout_s),
     )
     if is_sqlite(url):
         event.listen(engine.sync_engine, "connect", _set_up(READER_PRAGMAS))
     return engine
 
 
-def _arguments(url: URL) -> dict[str, Any]:
+def _arguments(url: URL, busy_timeout_s: float) -> dict[str, Any]:
     if is_sqlite(url):
-        return {"connect_args": {"timeout": BUSY_TIMEOUT_S, "isolation_level": None, "cached_statements": 512}}
-    milliseconds = str(int(BUSY_TIMEOUT_S * 1000))
+        return {"connect_args": {"timeout": busy_timeout_s, "isolation_level": None, "cached_statements": 512}}
+    milliseconds = str(int(busy_timeout_s * 1000))
     settings = {
         "application_name": "mithril",
         "lock_timeout": milliseconds,
@@ -171,7 +172,7 @@ def _arguments(url: URL) -> dict[str, Any]:
     return {
         "pool_pre_ping": True,
         "connect_args": {
-            "timeout": BUSY_TIMEOUT_S,
+            "timeout": busy_timeout_s,
             "command_timeout": 30.0,
             "prepared_statement_cache_size": 512,
             "server_settings": settings,

@@ -156,7 +156,7 @@ def _source_row(connection: Connection, name: str) -> Row:
     return rows[0]
 
 
-def _set(connection: Connection, name: str, **columns: Any) -> None:
+def _set(connection: Connection, name: str, /, **columns: Any) -> None:
     connection.execute(update(sources).where(sources.c.principal == name).values(columns))
 
 

@@ -4,7 +4,7 @@
 2. A unit is acknowledged after the commit it was in. When the transaction fails, every caller in it gets
    StoreUnavailable, and the writer goes on with the next one on a fresh connection.
 3. A unit that is refused (InvalidTransition, NotFound) is undone to its savepoint; the others of its batch stand.
-   When a constraint refuses rows, the units are tried one by one, so that only the one at fault fails.
+   When a row cannot be stored, the units are tried one by one, so that only the one at fault fails.
 4. A caller that is cancelled has lost its answer, not its unit.
 5. After a failed transaction the audit goes on in a new chain: its commit may stand after all, and no chain may fork.
 """
@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 
 from mithril_proxy.audit import Link
 from mithril_proxy.clock import Clock
@@ -32,6 +32,7 @@ Work = Callable[[Connection], Changes]
 
 MAX_BATCH = 256  # units in one transaction: beyond it the gain of group commit is gone and callers only wait longer
 MAX_QUEUE = 4096  # about a second of work at full speed; more waiting callers are told to come back
+ROW_ERRORS = (IntegrityError, DataError, UnicodeError, OverflowError, TypeError, ValueError)  # of one unit alone
 DATABASE_ERRORS = (SQLAlchemyError, sqlite3.Error, OSError)
 
 
@@ -87,8 +88,8 @@ class Writer:
         """Commit what is queued and stop; later units are refused."""
         self._is_closing = True
         self._wake.set()
-        if self._task is not None:
-            await asyncio.wait([self._task])
+        while self._task is not None and (self._waiting or not self._task.done()):
+            await asyncio.wait([self._start()])
         await self.transactions.close()
 
     async def _join(self, *, changes: Changes | None = None, work: Work | None = None) -> None:
@@ -99,9 +100,19 @@ class Writer:
         unit = _Unit(asyncio.get_running_loop().create_future(), changes, work)
         self._waiting.append(unit)
         self._wake.set()
+        self._start()
+        await unit.done
+
+    def _start(self) -> asyncio.Task[None]:
+        """The task that commits; a new one when there is none, or when a fault in it ended the last one."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._serve(), name="mithril-store-writer")
-        await unit.done
+            self._task.add_done_callback(self._restart)
+        return self._task
+
+    def _restart(self, ended: asyncio.Task[None]) -> None:
+        if self._waiting and not ended.cancelled():
+            self._start()
 
     async def _serve(self) -> None:
         """Commit batch after batch until closed and empty."""
@@ -134,9 +145,9 @@ class Writer:
     async def _commit_or_split(self, batch: Sequence[_Unit]) -> None:
         try:
             await self._commit(batch)
-        except IntegrityError as error:
+        except ROW_ERRORS as error:
             if len(batch) == 1:
-                raise StoreUnavailable(f"a constraint of the database refuses the row: {describe(error)}") from error
+                raise StoreUnavailable(f"the database refuses the row: {describe(error)}") from error
             for unit in batch:
                 await self._settle([unit])
         except DATABASE_ERRORS as error:

@@ -92,11 +92,16 @@ def unnamed(content: bytes) -> str:
     return f"file_{hashlib.md5(content, usedforsecurity=False).hexdigest()}.bin"
 
 
+def header_safe(filename: str) -> str:
+    """The last component of a name, as it can stand in a header value."""
+    return filename.replace("\\", "/").split("/")[-1].replace('"', "'")
+
+
 def _clean_name(filename: str, place: str) -> str:
-    """The last component of a client's file name, without characters that end a header value."""
+    """A client's file name as it travels on. Raises MalformedBody for one that no header can hold."""
     if any(ord(char) < 32 or ord(char) == 127 for char in filename):
         raise MalformedBody(f"{place}: its filename holds a control character")
-    name = filename.replace("\\", "/").split("/")[-1].replace('"', "'")
+    name = header_safe(filename)
     if len(name) > MAX_FILENAME_CHARS:
         raise MalformedBody(f"{place}: its filename is longer than {MAX_FILENAME_CHARS} characters")
     return "" if name in (".", "..") else name

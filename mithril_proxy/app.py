@@ -110,7 +110,7 @@ class Application:
         """Load the policy again. False, with the reason in the log, when it is wrong: the old one stays."""
         before = self.data_plane.services.policy.digest
         try:
-            services = build_services(self.settings, self.store, self.upstream, self.clock)
+            services = build_services(self.settings, self.store, self.clock)
         except ConfigurationError as error:
             self.log.error("policy.reload_refused", reason=str(error), kept=before)
             await self.store.append_audit("policy", before, {"event": "reload_refused", "reason": str(error)})
@@ -121,7 +121,7 @@ class Application:
         return True
 
 
-def build_services(settings: Settings, store: Store, upstream: AiohttpUpstream, clock: Clock) -> Services:
+def build_services(settings: Settings, store: Store, clock: Clock) -> Services:
     """Everything that depends on the policy. Raises ConfigurationError."""
     policy = load_policy(settings.policy)
     guard = build_guard(policy, settings)
@@ -145,7 +145,7 @@ async def running(settings: Settings, log: FilteringBoundLogger) -> AsyncIterato
     upstream = AiohttpUpstream(settings.upstream_url, settings.connect_timeout_s, settings.read_timeout_s)
     metrics = Metrics()
     try:
-        services = build_services(settings, store, upstream, clock)
+        services = build_services(settings, store, clock)
         await store.append_audit("policy", services.policy.digest, {"event": "started", "mode": services.policy.mode.value})
         data_plane = DataPlane(services, store, upstream, metrics, clock, log)
         yield Application(settings, store, upstream, metrics, clock, log, data_plane)

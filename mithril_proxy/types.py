@@ -258,7 +258,10 @@ class QuarantineEntry:
 class Judge(Protocol):
     """Scores a claim against verified context. Raises `JudgeUnavailable`, nothing else."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What decisions and logs call it."""
+        ...
 
     async def judge(self, text: str, context: tuple[Memory, ...]) -> Verdict:
         """Contradiction and danger of `text`, each 0..1."""

@@ -115,7 +115,7 @@ async def reevaluate(
     if every == bool(quarantine_ids):
         raise click.UsageError("name the claims, or say --all")
     async with _session(upstream_url, database_url) as (settings, store, upstream):
-        services = build_services(settings, store, upstream, SystemClock())
+        services = build_services(settings, store, SystemClock())
         reevaluator = await build_reevaluator(services, store, upstream, SystemClock())
         async for entry in _pending(store, quarantine_ids):
             summary = held_summary(await reevaluator.reevaluate(entry, release=releases_passing))

@@ -348,6 +348,10 @@ class Store(Protocol):
         """Audit rows in order of their id, after the id `after`."""
         ...
 
+    async def last_audit(self, limit: int) -> Sequence[AuditRow]:
+        """The newest audit rows, at most `limit`, oldest of them first."""
+        ...
+
     def audit_rows(self) -> AsyncIterator[AuditRow]:
         """The whole audit in order, read in short pages."""
         ...

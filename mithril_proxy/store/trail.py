@@ -37,6 +37,11 @@ class Trail(Part):
         """Audit rows in order of their id, after the id `after`."""
         return [audit_row_of(row) for row in await self._sealed(after, limit)]
 
+    async def last_audit(self, limit: int) -> Sequence[AuditRow]:
+        """The newest audit rows, at most `limit`, oldest of them first."""
+        rows = await self._read(select(audit).order_by(audit.c.id.desc()).limit(limit))
+        return [audit_row_of(SealedRow(**row)) for row in reversed(rows)]
+
     async def audit_rows(self) -> AsyncIterator[AuditRow]:
         """The whole audit in order, read in short pages."""
         async for row in self._all_sealed():

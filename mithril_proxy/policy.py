@@ -201,6 +201,7 @@ class JudgeRule(_Section):
     breaker_failures: Annotated[int, Field(ge=1)]
     breaker_reset_s: Positive
     retries: Annotated[int, Field(ge=0, le=5)]
+    rules: str
     prompts: Annotated[tuple[str, ...], Field(min_length=1, max_length=2)]
     addressed: str
     borderline_margin: Annotated[float, Field(ge=0.0, le=0.5)]
@@ -347,7 +348,7 @@ def _digest(policy: Policy) -> str:
         if not path.is_file():
             raise ConfigurationError(f"secrets.packs: {pack!r} is neither beside the policy nor shipped with Mithril")
         state.update(path.read_bytes())
-    for prompt in (*policy.judge.prompts, policy.judge.addressed):
+    for prompt in (policy.judge.rules, *policy.judge.prompts, policy.judge.addressed):
         path = policy.resolve(prompt)
         if not path.is_file():
             raise ConfigurationError(f"judge: {prompt!r} is neither beside the policy nor shipped with Mithril")

@@ -67,9 +67,7 @@ def spoken(values: Mapping[str, object], fields: Mapping[str, Field]) -> tuple[A
     )
 
 
-def respoken(
-    values: Mapping[str, object], fields: Mapping[str, Field], texts: Mapping[str, str]
-) -> dict[str, object]:
+def respoken(values: Mapping[str, object], fields: Mapping[str, Field], texts: Mapping[str, str]) -> dict[str, object]:
     """`values` with every string taken from `texts`. Raises KeyError when one came back from no judgement."""
     return {
         name: with_strings(value, name, texts) if fields[name].kind in SPOKEN else value

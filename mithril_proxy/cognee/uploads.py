@@ -21,16 +21,22 @@ NAMED_TEXT = frozenset({".txt", ".text", ".csv", ".md", ".markdown", ".json", ".
 
 # Names of documents, images, sound, archives and programs: Cognee opens them with a loader, not as text.
 OPAQUE_SUFFIXES = frozenset(
-    ".pdf .doc .docx .odt .rtf .epub .xls .xlsx .ods .ppt .pptx .odp .msg .eml .png .jpg .jpeg .jpe .jpx .apng .gif .webp"
-    " .bmp .tif .tiff .ico .heic .heif .avif .psd .dwg .xcf .cr2 .jxr .svgz .mp3 .m4a .aac .ogg .oga .opus .flac .wav .amr"
-    " .aiff .mid .midi .mp4 .m4v .mov .avi .mkv .webm .mpg .mpeg .wmv .flv .3gp .zip .tar .gz .tgz .bz2 .xz .7z .rar .zst"
-    " .lz .z .jar .whl .deb .rpm .iso .dmg .exe .dll .so .bin .class .wasm .sqlite .db .parquet .pickle .pkl .npy".split()
-)
+    {
+        ".pdf", ".doc", ".docx", ".odt", ".rtf", ".epub", ".xls", ".xlsx", ".ods", ".ppt", ".pptx", ".odp", ".msg",
+        ".eml", ".png", ".jpg", ".jpeg", ".jpe", ".jpx", ".apng", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ico",
+        ".heic", ".heif", ".avif", ".psd", ".dwg", ".xcf", ".cr2", ".jxr", ".svgz", ".mp3", ".m4a", ".aac", ".ogg",
+        ".oga", ".opus", ".flac", ".wav", ".amr", ".aiff", ".mid", ".midi", ".mp4", ".m4v", ".mov", ".avi", ".mkv",
+        ".webm", ".mpg", ".mpeg", ".wmv", ".flv", ".3gp", ".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z",
+        ".rar", ".zst", ".lz", ".z", ".jar", ".whl", ".deb", ".rpm", ".iso", ".dmg", ".exe", ".dll", ".so", ".bin",
+        ".class", ".wasm", ".sqlite", ".db", ".parquet", ".pickle", ".pkl", ".npy",
+    }
+)  # fmt: skip
 
 # Beginnings by which Cognee's type sniffer (filetype 1.2) takes printable bytes for something else than text.
 _SNIFFED = (
-    "%PDF", "%!PS", "{\\rtf", "BM", "GIF", "FLV", "OggS", "fLaC", "RIFF", "FORM", "MZ", "PK", "Rar!", "7z", "BZh", "CWS",
-    "FWS", "Cr24", "SQLi", "!<arch>", "AC10", "wOF", "LZIP", "OTTO", "ID3", "MThd", "#!AMR", "gimp", "II", "MM", "8BPS", "NES",
+    "%PDF", "%!PS", "{\\rtf", "BM", "GIF", "FLV", "OggS", "fLaC", "RIFF", "FORM", "MZ", "PK", "Rar!", "7z", "BZh",
+    "CWS", "FWS", "Cr24", "SQLi", "!<arch>", "AC10", "wOF", "LZIP", "OTTO", "ID3", "MThd", "#!AMR", "gimp", "II",
+    "MM", "8BPS", "NES",
 )  # fmt: skip
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BOM_CODECS = ("utf-8-sig", "utf-32", "utf-32", "utf-16", "utf-16")
@@ -56,7 +62,7 @@ def read_upload(upload: Upload, place: str, max_text_chars: int) -> Reading:
     if text is None:
         return Reading(name or unnamed(upload.content), media_type, None)
     if len(text) > max_text_chars:
-        raise BodyTooLarge(f"{place}: {len(text)} characters of text, at most {max_text_chars} are judged; split the file")
+        raise BodyTooLarge(f"{place}: {len(text)} characters, at most {max_text_chars} are judged; split the file")
     return Reading(_text_name(name, text) if name else text_name(text), media_type, text)
 
 

@@ -41,9 +41,14 @@ def decode_write(
     return decode_json_write(match, content_type, body, rules=rules, new_id=new_id)
 
 
-def forward_tags(call: WriteCall, status: Status, source: str, tags: Tags) -> tuple[str, ...]:
-    """The tags of this call's claims when they are admitted with `status`: claims with equal tags can go together."""
-    if _carries_no_tags(call):
+def forward_tags(
+    call: WriteCall, status: Status, source: str, tags: Tags, *, is_session_own: bool = True
+) -> tuple[str, ...]:
+    """The tags of this call's claims when they are admitted with `status`: claims with equal tags can go together.
+
+    `is_session_own` is false for a session that holds unjudged turns: pinning a tag on it would verify them all.
+    """
+    if _carries_no_tags(call) or (call.is_session and not is_session_own):
         return ()
     return tags.for_forward(status, source, call.client_tags, is_session=call.is_session)
 
@@ -58,8 +63,8 @@ def prepare(
 ) -> PreparedWrite:
     """The upstream call that carries these claims of `call`, as they came back from judgement, and nothing else.
 
-    `dataset` replaces the client's target when it is not empty. `annotations` are the redacted strings of a call without
-    claims. Raises KeyError when a string of the call is in neither.
+    `dataset` replaces the client's target when it is not empty. `annotations` are the redacted strings of a call
+    without claims. Raises KeyError when a string of the call is in neither.
     """
     texts = texts_of(claims[0].annotations if claims else annotations or ())
     if call.match.codec in FIELDS:

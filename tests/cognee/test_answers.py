@@ -23,9 +23,16 @@ def _redact(value: object) -> object:
 def _chunk(text: str, node_sets: object, **more: object) -> dict[str, object]:
     raw = {"id": UUID, "text": text, "belongs_to_set": node_sets}
     return {
-        "kind": "chunk", "search_type": "CHUNKS", "text": text, "score": 0.2, "metadata": {"chunk_id": UUID, "chunk_index": 0},
-        "raw": raw, "structured": None, "source": "graph", **more,
-    }  # fmt: skip
+        "kind": "chunk",
+        "search_type": "CHUNKS",
+        "text": text,
+        "score": 0.2,
+        "metadata": {"chunk_id": UUID, "chunk_index": 0},
+        "raw": raw,
+        "structured": None,
+        "source": "graph",
+        **more,
+    }
 
 
 def _texts(answer: object, search_type: str = "CHUNKS", scopes: frozenset[str] = GRAPH) -> tuple[list[object], int]:
@@ -116,7 +123,8 @@ def test_text_is_scrubbed_wherever_it_stands_and_types_stay() -> None:
         "a secret", ["verified"], structured={"answer": "a secret", "n": 1, "ok": True, "none": None, "f": 0.5}
     )
     filtered = filter_answer([entry], search_type="CHUNKS", scopes=GRAPH, tags=TAGS, redact=_redact)
-    (shown,) = filtered.answer if isinstance(filtered.answer, list) else ()
+    assert isinstance(filtered.answer, list)
+    (shown,) = filtered.answer
     assert (shown["text"], shown["raw"]["text"]) == ("[REDACTED]", "[REDACTED]")
     assert shown["structured"] == {"answer": "[REDACTED]", "n": 1, "ok": True, "none": None, "f": 0.5}
     assert (shown["raw"]["id"], shown["metadata"]["chunk_id"], shown["score"]) == (UUID, UUID, 0.2)

@@ -44,8 +44,10 @@ def _redacted(claim: Claim, text: str) -> Claim:
 def test_files_come_first_and_strings_after() -> None:
     call = form_call(ADD, NAME, ("raw_data", " three "), ("data", File(b"one")), ("data", File(b"two", "b.md")))
     assert [(claim.id, claim.locator, claim.text) for claim in call.claims] == [
-        ("c0", "data[0]", "one"), ("c1", "data[1]", "two"), ("c2", "raw_data[0]", "three"),
-    ]  # fmt: skip
+        ("c0", "data[0]", "one"),
+        ("c1", "data[1]", "two"),
+        ("c2", "raw_data[0]", "three"),
+    ]
     assert (call.dataset, call.session, call.is_session) == ("main", None, False)
 
 
@@ -65,9 +67,14 @@ def test_an_urlencoded_write_becomes_multipart() -> None:
 
 def test_only_the_admitted_claims_are_sent_with_their_own_labels_and_metadata() -> None:
     call = form_call(
-        ADD, NAME, ("data", File(b"one", "a.txt")), ("data", File(b"two", "b.txt")), ("raw_data", "three"),
-        ("labels", "first,second,"), ("external_metadata", json.dumps([{"n": 1}, None, {"k": "v"}])),
-    )  # fmt: skip
+        ADD,
+        NAME,
+        ("data", File(b"one", "a.txt")),
+        ("data", File(b"two", "b.txt")),
+        ("raw_data", "three"),
+        ("labels", "first,second,"),
+        ("external_metadata", json.dumps([{"n": 1}, None, {"k": "v"}])),
+    )
     sent = prepare(call, (call.claims[2], call.claims[1]), tags=())
     assert [part.text for part in sent.files] == ["two", "three"]
     assert fields_named(sent.fields, "labels") == ['["second", ""]']
@@ -136,17 +143,20 @@ def test_the_time_of_a_fact_is_read_from_its_metadata(metadata: object, claimed_
         ([NAME, ("raw_data", "x"), ("labels", "a,b")], "labels: 2 entries for 1"),
         ([NAME, ("raw_data", "x"), ("labels", "[5]")], "labels: expected a JSON array of strings"),
         ([NAME, ("raw_data", "x"), ("labels", '["\\ud800"]')], "labels: holds a lone surrogate"),
-        ([NAME, ("raw_data", "x"), ("external_metadata", "[{}, {}, {\"a\": 1}]")], "external_metadata: 3 entries for 1"),
+        ([NAME, ("raw_data", "x"), ("external_metadata", '[{}, {}, {"a": 1}]')], "external_metadata: 3 entries for 1"),
         ([NAME, ("raw_data", "x"), ("external_metadata", "{")], "external_metadata: not valid JSON"),
         ([NAME, ("raw_data", "x"), ("external_metadata", "{}")], "external_metadata: expected a JSON array"),
         ([NAME, ("raw_data", "x"), ("external_metadata", "[1]")], "external_metadata: expected a JSON array"),
-        ([NAME, ("raw_data", "x"), ("external_metadata", '[{"a": 1, "a": 2}]')], "external_metadata: a key is given twice"),
+        (
+            [NAME, ("raw_data", "x"), ("external_metadata", '[{"a": 1, "a": 2}]')],
+            "external_metadata: a key is given twice",
+        ),
         ([NAME, ("raw_data", "x"), ("external_metadata", '[{"node_set": ["a"]}]')], "node_set and _cognee"),
         ([NAME, ("raw_data", "x"), ("external_metadata", '[{"_cognee": 1}]')], "node_set and _cognee"),
         ([NAME, ("raw_data", "x"), ("session_id", "s")], "unknown field 'session_id'"),
         ([NAME, ("raw_data", "x"), ("nodeSet", "s")], "unknown field 'nodeSet'"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_add_names_its_field(parts: list[tuple[str, str | File]], named: str) -> None:
     with pytest.raises(MalformedBody, match=named):
         form_call(ADD, *parts)
@@ -246,7 +256,7 @@ def test_a_skill_that_is_too_long_is_too_large() -> None:
 
 
 def test_an_archive_that_looks_like_text_is_still_opaque() -> None:
-    parts = [("content_type", "cogx-archive"), ("data", File(b"text", "a.txt"))]
+    parts: list[tuple[str, str | File]] = [("content_type", "cogx-archive"), ("data", File(b"text", "a.txt"))]
     assert form_call(REMEMBER, NAME, *parts, rules=OPEN_RULES).claims[0].is_opaque
 
 
@@ -257,12 +267,23 @@ def test_an_unknown_content_type_is_named() -> None:
 
 def test_settings_of_the_extraction_arrive() -> None:
     call = form_call(
-        REMEMBER, NAME, ("raw_data", "x"), ("chunk_size", "512"), ("self_improvement", "No"), ("ontology_key", "a"),
-        ("ontology_key", ""), ("ontology_key", "b"), ("run_in_background", ""),
-    )  # fmt: skip
+        REMEMBER,
+        NAME,
+        ("raw_data", "x"),
+        ("chunk_size", "512"),
+        ("self_improvement", "No"),
+        ("ontology_key", "a"),
+        ("ontology_key", ""),
+        ("ontology_key", "b"),
+        ("run_in_background", ""),
+    )
     assert set(prepare(call, call.claims, tags=()).fields) == {
-        NAME, ("chunk_size", "512"), ("self_improvement", "false"), ("ontology_key", "a"), ("ontology_key", "b"),
-    }  # fmt: skip
+        NAME,
+        ("chunk_size", "512"),
+        ("self_improvement", "false"),
+        ("ontology_key", "a"),
+        ("ontology_key", "b"),
+    }
 
 
 def test_an_update_keeps_its_query_and_sets_its_tags() -> None:
@@ -303,3 +324,11 @@ def test_an_ontology_is_one_claim_and_keeps_its_name() -> None:
 def test_a_bad_ontology_names_its_field(parts: list[tuple[str, str | File]], named: str) -> None:
     with pytest.raises(MalformedBody, match=named):
         form_call(ONTOLOGY, *parts, rules=OPEN_RULES)
+
+
+@pytest.mark.parametrize("companion", [("labels", '["a"]'), ("external_metadata", '[{"k": "v"}]')])
+def test_a_label_that_did_not_come_back_stops_the_write(companion: tuple[str, str]) -> None:
+    call = form_call(ADD, NAME, ("raw_data", "x"), companion)
+    only_target = tuple(given for given in call.claims[0].annotations if given.locator == "datasetName")
+    with pytest.raises(KeyError):
+        prepare(call, (replace(call.claims[0], annotations=only_target),), tags=())

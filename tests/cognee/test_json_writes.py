@@ -11,8 +11,11 @@ from tests.cognee.builders import OPEN_RULES, TAGS, json_call, rules_with, small
 from tests.cognee.write_rows import DATASET
 
 ENTRY, COGNIFY, IMPROVE, MEMIFY = (
-    "POST /api/v1/remember/entry", "POST /api/v1/cognify", "POST /api/v1/improve", "POST /api/v1/memify",
-)  # fmt: skip
+    "POST /api/v1/remember/entry",
+    "POST /api/v1/cognify",
+    "POST /api/v1/improve",
+    "POST /api/v1/memify",
+)
 
 
 def _qa(**more: object) -> dict[str, object]:
@@ -24,9 +27,11 @@ def test_an_entry_is_one_claim_whose_other_strings_are_judged_with_it() -> None:
     (claim,) = call.claims
     assert (claim.text, claim.locator) == ("8443", "entry.answer")
     assert set(claim.annotations) == {
-        Annotation("session_id", "s1"), Annotation("dataset_name", "main"), Annotation("entry.question", "Which port?"),
+        Annotation("session_id", "s1"),
+        Annotation("dataset_name", "main"),
+        Annotation("entry.question", "Which port?"),
         Annotation("entry.context", "notes"),
-    }  # fmt: skip
+    }
     assert (call.dataset, call.session, call.is_session) == ("main", "s1", True)
 
 
@@ -35,10 +40,14 @@ def test_an_admitted_entry_is_rebuilt_with_node_sets_of_its_own() -> None:
     sent = prepare(call, call.claims, tags=forward_tags(call, Status.WARN, "slack", TAGS))
     assert sent.document == {
         "entry": {
-            "type": "qa", "question": "Which port?", "answer": "8443", "feedback_score": 4, "node_set": ["verified", "slack"],
+            "type": "qa",
+            "question": "Which port?",
+            "answer": "8443",
+            "feedback_score": 4,
+            "node_set": ["verified", "slack"],
         },
         "session_id": "s1",
-    }  # fmt: skip
+    }
     assert (call.client_tags, call.forged_tags) == (("team",), ("verified",))
 
 
@@ -93,7 +102,8 @@ def test_a_skill_run_keeps_cognees_own_node_set() -> None:
 def test_an_entry_without_tags_is_not_tagged() -> None:
     call = json_call(ENTRY, _qa())
     sent = prepare(call, call.claims, tags=())
-    assert sent.document is not None and "node_set" not in str(sent.document)
+    assert sent.document is not None
+    assert "node_set" not in str(sent.document)
 
 
 @pytest.mark.parametrize(

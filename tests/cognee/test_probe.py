@@ -18,9 +18,13 @@ DATASET = "6f1a2f0e-6a0e-4a9e-9f61-0d3f0c5d8b11"
 
 def _entry(text: object, node_sets: object, score: object = 0.2, **more: object) -> dict[str, object]:
     return {
-        "source": "graph", "text": text, "score": score, "raw": {"belongs_to_set": node_sets},
-        "metadata": {"data_id": "d", "chunk_id": "c"}, **more,
-    }  # fmt: skip
+        "source": "graph",
+        "text": text,
+        "score": score,
+        "raw": {"belongs_to_set": node_sets},
+        "metadata": {"data_id": "d", "chunk_id": "c"},
+        **more,
+    }
 
 
 def _parsed(*entries: object) -> tuple[Memory, ...]:
@@ -29,22 +33,31 @@ def _parsed(*entries: object) -> tuple[Memory, ...]:
 
 def test_a_probe_asks_for_verified_chunks_and_nothing_else() -> None:
     assert json.loads(probe_body("The port is 8443.", tags=TAGS, top_k=8)) == {
-        "query": "The port is 8443.", "search_type": "CHUNKS", "node_name": ["verified"], "top_k": 8, "only_context": False,
-        "scope": "graph", "stream": False,
-    }  # fmt: skip
+        "query": "The port is 8443.",
+        "search_type": "CHUNKS",
+        "node_name": ["verified"],
+        "top_k": 8,
+        "only_context": False,
+        "scope": "graph",
+        "stream": False,
+    }
 
 
 def test_ids_win_over_names_and_a_long_text_is_cut() -> None:
     assert json.loads(probe_body("x", tags=TAGS, top_k=1, datasets=["a"]))["datasets"] == ["a"]
     by_id = json.loads(probe_body("x" * 9000, tags=TAGS, top_k=1, datasets=["a"], dataset_ids=[DATASET]))
-    assert by_id["dataset_ids"] == [DATASET] and "datasets" not in by_id and len(by_id["query"]) == 8000
+    assert by_id["dataset_ids"] == [DATASET]
+    assert "datasets" not in by_id
+    assert len(by_id["query"]) == 8000
 
 
 def test_verified_chunks_are_memories_nearest_first() -> None:
     far, near = _entry("far", ["verified", "slack"], 0.9), _entry("near", ["verified", "wiki"], 0.1)
     assert _parsed(far, near, _entry("unknown", ["verified"], None)) == (
-        Memory("near", "wiki", 0.1, "d", "c"), Memory("far", "slack", 0.9, "d", "c"), Memory("unknown", None, None, "d", "c"),
-    )  # fmt: skip
+        Memory("near", "wiki", 0.1, "d", "c"),
+        Memory("far", "slack", 0.9, "d", "c"),
+        Memory("unknown", None, None, "d", "c"),
+    )
 
 
 @pytest.mark.parametrize(

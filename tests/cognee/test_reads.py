@@ -46,21 +46,21 @@ def test_only_answers_that_hold_memory_are_scrubbed() -> None:
     assert scrub_json(LOGIN, {"text": "x"}, lambda value: {"text": "clean"}) == {"text": "x"}
 
 
-U, O, F = Standing.UNKNOWN, Standing.OWN, Standing.FOREIGN
+UNKNOWN, OWN, FOREIGN = Standing.UNKNOWN, Standing.OWN, Standing.FOREIGN
 
 
 @pytest.mark.parametrize(
     ("before", "existed", "after"),
     [
-        (U, False, O),
-        (U, True, F),
-        (U, None, F),
-        (O, True, O),
-        (O, False, O),
-        (O, None, O),
-        (F, False, F),
-        (F, True, F),
-        (F, None, F),
+        (UNKNOWN, False, OWN),
+        (UNKNOWN, True, FOREIGN),
+        (UNKNOWN, None, FOREIGN),
+        (OWN, True, OWN),
+        (OWN, False, OWN),
+        (OWN, None, OWN),
+        (FOREIGN, False, FOREIGN),
+        (FOREIGN, True, FOREIGN),
+        (FOREIGN, None, FOREIGN),
     ],
 )
 def test_the_standing_of_a_session(before: Standing, existed: bool | None, after: Standing) -> None:
@@ -77,7 +77,7 @@ def test_only_sessions_whose_turns_were_all_judged_are_bridged() -> None:
     improve = json_call("POST /api/v1/improve", {"session_ids": ["own", "other"]})
     refuse_foreign_sessions(improve, lambda session: Standing.OWN)
     with pytest.raises(Refused, match="1 of 2 sessions") as caught:
-        refuse_foreign_sessions(improve, {"own": O, "other": F}.__getitem__)
+        refuse_foreign_sessions(improve, {"own": OWN, "other": FOREIGN}.__getitem__)
     assert caught.value.code == "session_refused"
 
 

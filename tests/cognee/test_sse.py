@@ -195,7 +195,7 @@ def test_a_frame_without_end_is_cut_off() -> None:
 frames = st.builds(
     Frame,
     st.sampled_from(["stage", "delta", "final"]),
-    st.text(st.characters(exclude_characters="\r", exclude_categories=("Cs",)), min_size=1),
+    st.text(st.characters(exclude_characters="\r", exclude_categories=["Cs"]), min_size=1),
 )
 
 

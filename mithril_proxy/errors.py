@@ -5,6 +5,7 @@ MithrilError
 ├── RequestError               the client's call cannot be taken as it is                    (HTTP 4xx)
 │   ├── MalformedBody          400: the body is not what its Content-Type says
 │   ├── BodyTooLarge           413: over the policy's limit
+│   ├── UnknownRoute           404: no such path, or one that is not written canonically
 │   ├── UnsupportedEncoding    415: Content-Encoding other than identity
 │   └── Refused                403: a route, field or value that policy does not allow
 ├── UpstreamUnavailable        the Cognee server cannot be reached or broke off              (HTTP 502)
@@ -13,7 +14,8 @@ MithrilError
 ├── StoreUnavailable           nothing can be made durable                                   (HTTP 503)
 ├── TamperedAudit              the audit chain does not verify
 ├── NotFound                   no source, decision or entry of that name
-└── InvalidTransition          the quarantine's life cycle does not allow this step
+├── InvalidTransition          the quarantine's life cycle does not allow this step
+└── DemoFailed                 a server of the demo did not start, or decided otherwise      (cli: exit 1)
 
 Messages say what was wrong and what to do. They never hold claim text, tokens or bodies.
 """
@@ -56,6 +58,13 @@ class BodyTooLarge(RequestError):
 
     status = 413
     code = "body_too_large"
+
+
+class UnknownRoute(RequestError):
+    """No such path here, or one that is not written canonically."""
+
+    status = 404
+    code = "unknown_route"
 
 
 class UnsupportedEncoding(RequestError):
@@ -107,3 +116,7 @@ class NotFound(MithrilError):
 
 class InvalidTransition(MithrilError):
     """The quarantine's life cycle does not allow this step."""
+
+
+class DemoFailed(MithrilError):
+    """A server of the demo did not start, or a decision was not the expected one. The message says where to look."""

@@ -145,6 +145,36 @@ class Recall(_Section):
     datasets: tuple[str, ...]
 
 
+class Routes(_Section):
+    """Which of Cognee's routes and fields are open; each key is one switch of the route table."""
+
+    skills: bool
+    feedback: bool
+    steering: bool
+    graph_tasks: bool
+    ontologies: bool
+    dataset_schema: bool
+    code: bool
+    archives: bool
+    responses: bool
+    llm_tools: bool
+    sync: bool
+    settings: bool
+    configuration: bool
+    webhooks: bool
+    integrations: bool
+    websockets: bool
+    forget: bool
+    history: bool
+    sessions: bool
+    raw: bool
+    graph: bool
+    spans: bool
+    permissions: bool
+    accounts: bool
+    agents: bool
+
+
 class Responses(_Section):
     """HTTP statuses of the answers to diverted writes."""
 
@@ -171,6 +201,7 @@ class JudgeRule(_Section):
     breaker_failures: Annotated[int, Field(ge=1)]
     breaker_reset_s: Positive
     retries: Annotated[int, Field(ge=0, le=5)]
+    rules: str
     prompts: Annotated[tuple[str, ...], Field(min_length=1, max_length=2)]
     addressed: str
     borderline_margin: Annotated[float, Field(ge=0.0, le=0.5)]
@@ -218,6 +249,7 @@ class Policy(_Section):
     principals: tuple[SourceRule, ...] = ()
     forward: Forward
     recall: Recall
+    routes: Routes
     responses: Responses
     limits: Limits
     judge: JudgeRule
@@ -316,7 +348,7 @@ def _digest(policy: Policy) -> str:
         if not path.is_file():
             raise ConfigurationError(f"secrets.packs: {pack!r} is neither beside the policy nor shipped with Mithril")
         state.update(path.read_bytes())
-    for prompt in (*policy.judge.prompts, policy.judge.addressed):
+    for prompt in (policy.judge.rules, *policy.judge.prompts, policy.judge.addressed):
         path = policy.resolve(prompt)
         if not path.is_file():
             raise ConfigurationError(f"judge: {prompt!r} is neither beside the policy nor shipped with Mithril")

@@ -6,7 +6,7 @@ are no stages, so no stage can skip them.
 
 from __future__ import annotations
 
-from mithril_proxy.chain.contradiction import Contradiction, CountIndependent
+from mithril_proxy.chain.contradiction import Contradiction
 from mithril_proxy.chain.inspection import Stage
 from mithril_proxy.chain.redact import Redact
 from mithril_proxy.chain.reputation import Reputation, ReputationBook
@@ -21,11 +21,10 @@ def build_chain(
     guard: SecretGuard,
     book: ReputationBook,
     judge: Judge,
-    count_independent: CountIndependent,
 ) -> tuple[Stage, ...]:
     """The stages in their order."""
     return (
         Redact(guard),
         Reputation(book),
-        Contradiction(judge, policy, count_independent),
+        Contradiction(judge, policy),
     )

@@ -29,7 +29,10 @@ class Inspection:
 class Stage(Protocol):
     """One step of the chain. Its fields are its dependencies; it adds findings and signals only."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The first part of its rule ids."""
+        ...
 
     async def inspect(self, inspection: Inspection) -> Inspection:
         """The inspection with this stage's evidence. May raise: the runner turns that into a finding."""

@@ -1,0 +1,80 @@
+"""A decoded write: its claims, and what is left of the request to build the upstream call from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from mithril_proxy.cognee.fields import SPOKEN, Field
+from mithril_proxy.cognee.routes import Match
+from mithril_proxy.cognee.tree import strings, with_strings
+from mithril_proxy.types import Annotation, Claim
+
+NewId = Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One part of a form that carries content. `text` is what was decoded, None for opaque `blob`."""
+
+    claim_id: str
+    field: str
+    place: str
+    filename: str = ""
+    text: str | None = None
+    blob: bytes | None = None
+    label: str | None = None
+    metadata: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteCall:
+    """A write as it was decoded.
+
+    `claims` are what is judged, one decision each; a call without claims (a plain improve, a new dataset) still has
+    `annotations`, which must be redacted. `sessions` are the session ids that the call stores in or bridges from.
+    `values` are checked values by canonical name; `pieces` the content of a form; `text_place` the locator that a JSON
+    call's claim text came from.
+    """
+
+    match: Match
+    claims: tuple[Claim, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+    dataset: str | None = None
+    sessions: tuple[str, ...] = ()
+    client_tags: tuple[str, ...] = ()
+    forged_tags: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    is_session: bool = False
+    values: Mapping[str, object] = field(default_factory=dict)
+    pieces: tuple[Piece, ...] = ()
+    text_place: str = ""
+    query: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def session(self) -> str | None:
+        """The one session that the call stores in, if any."""
+        return self.sessions[0] if self.is_session and self.sessions else None
+
+
+def spoken(values: Mapping[str, object], fields: Mapping[str, Field]) -> tuple[Annotation, ...]:
+    """Every string of a client in `values`, with its locator."""
+    return tuple(
+        annotation
+        for name, value in values.items()
+        if fields[name].kind in SPOKEN
+        for annotation in strings(value, name)
+    )
+
+
+def respoken(values: Mapping[str, object], fields: Mapping[str, Field], texts: Mapping[str, str]) -> dict[str, object]:
+    """`values` with every string taken from `texts`. Raises KeyError when one came back from no judgement."""
+    return {
+        name: with_strings(value, name, texts) if fields[name].kind in SPOKEN else value
+        for name, value in values.items()
+    }
+
+
+def with_annotations(claims: tuple[Claim, ...], annotations: tuple[Annotation, ...]) -> tuple[Claim, ...]:
+    """The claims, each carrying the call's own strings too: whichever is admitted brings them along judged."""
+    return tuple(replace(claim, annotations=claim.annotations + annotations) for claim in claims)

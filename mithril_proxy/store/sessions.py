@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -10,7 +14,7 @@ from mithril_proxy.store.part import Part
 from mithril_proxy.store.rows import readable
 from mithril_proxy.store.schema import sessions
 
-_INSERT = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+_INSERT: Mapping[str, Any] = MappingProxyType({"sqlite": sqlite.insert, "postgresql": postgresql.insert})
 
 
 class Sessions(Part):

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,17 +15,20 @@ from typing import Any
 import orjson
 import structlog
 
-from mithril_proxy.app import build_services
+from mithril_proxy.app import assemble_services, build_guard, build_judge
 from mithril_proxy.clock import SystemClock
 from mithril_proxy.errors import UpstreamUnavailable
+from mithril_proxy.policy import load_policy
 from mithril_proxy.proxy import DataPlane
 from mithril_proxy.proxy.asgi import Message, Scope
 from mithril_proxy.proxy.headers import RawHeaders
 from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
+from mithril_proxy.secrets import SecretGuard
 from mithril_proxy.settings import Settings
 from mithril_proxy.store import open_store
 from mithril_proxy.store.interface import Store
 from mithril_proxy.telemetry import Metrics
+from mithril_proxy.types import Judge
 
 UPSTREAM = "http://cognee.test:8000"
 SERVICE_KEY = "service-credential"
@@ -283,6 +287,13 @@ def multipart(
     return b"".join((*parts, f"--{boundary}--\r\n".encode())), f"multipart/form-data; boundary={boundary}"
 
 
+@cache
+def _loaded(packs: str, folder: str) -> tuple[SecretGuard, Judge]:
+    """Guard and judge of the shipped rules: loading them runs every rule's examples, which takes most of a second."""
+    settings = Settings(_env_file=None, judge="local")  # type: ignore[call-arg]
+    return build_guard(load_policy(), settings), build_judge(settings, load_policy(), SystemClock())
+
+
 @asynccontextmanager
 async def bench(
     folder: Path, *, policy: str = "default.toml", upstream: FakeUpstream | None = None
@@ -300,7 +311,9 @@ async def bench(
     store = await open_store(settings.database_url, clock)
     scripted = upstream or FakeUpstream()
     try:
-        services = build_services(settings, store, clock)
+        rules = load_policy(policy)
+        guard, judge = _loaded(str(rules.secrets.packs), str(rules.folder))
+        services = assemble_services(settings, rules, store, clock, guard=guard, judge=judge)
         plane = DataPlane(services, store, scripted, Metrics(), clock, structlog.get_logger())
         yield Bench(plane, scripted, store, folder)
     finally:

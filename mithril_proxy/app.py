@@ -18,6 +18,7 @@ from mithril_proxy.chain.reputation_rule import reputation_step
 from mithril_proxy.clock import Clock, SystemClock
 from mithril_proxy.errors import ConfigurationError, MithrilError
 from mithril_proxy.firewall import Firewall, Recorder
+from mithril_proxy.judge.danger import DangerRules, check_rules
 from mithril_proxy.judge.floor import FlooredJudge
 from mithril_proxy.judge.local import LocalJudge
 from mithril_proxy.judge.openai import OpenAIJudge, connect
@@ -30,7 +31,7 @@ from mithril_proxy.proxy.reevaluate import Reevaluator
 from mithril_proxy.proxy.release import Releases
 from mithril_proxy.proxy.reserved import KnownSources
 from mithril_proxy.proxy.upstream import AiohttpUpstream
-from mithril_proxy.secrets import SecretGuard, load_guard
+from mithril_proxy.secrets import SecretGuard, check_examples, load_guard
 from mithril_proxy.settings import Settings
 from mithril_proxy.store import open_store
 from mithril_proxy.store.interface import Recorded, ReputationStep, Store
@@ -49,12 +50,18 @@ def build_guard(policy: Policy, settings: Settings) -> SecretGuard:
     )
 
 
+def rule_problems(policy: Policy, settings: Settings) -> tuple[str, ...]:
+    """Rules whose own examples fail, of every rule file that the policy loads. Raises ConfigurationError."""
+    danger = DangerRules.load(policy.resolve(policy.judge.rules))
+    return (*check_examples(build_guard(policy, settings)), *check_rules(danger))
+
+
 def build_judge(settings: Settings, policy: Policy, clock: Clock) -> Judge:
     """The judge of the settings; the local rules alone, or as the floor under a language model.
 
     Raises ConfigurationError.
     """
-    local = LocalJudge.load(policy.resolve("danger.toml"))
+    local = LocalJudge.load(policy.resolve(policy.judge.rules))
     if settings.effective_judge == "local":
         return local
     if settings.llm_api_key is None:
@@ -146,7 +153,9 @@ async def running(settings: Settings, log: FilteringBoundLogger) -> AsyncIterato
     metrics = Metrics()
     try:
         services = build_services(settings, store, clock)
-        await store.append_audit("policy", services.policy.digest, {"event": "started", "mode": services.policy.mode.value})
+        await store.append_audit(
+            "policy", services.policy.digest, {"event": "started", "mode": services.policy.mode.value}
+        )
         data_plane = DataPlane(services, store, upstream, metrics, clock, log)
         yield Application(settings, store, upstream, metrics, clock, log, data_plane)
     finally:

@@ -2,7 +2,7 @@
 
 1. A policy is one TOML file; a key that it leaves out keeps the value of `policies/default.toml`.
 2. An unknown key, a wrong type or a number out of range stops the start and names file, key and reason.
-3. `digest` identifies the whole policy (its merged values, its rule packs' and prompts' bytes) and stands in every decision.
+3. `digest` identifies the whole policy (merged values, bytes of rule packs and prompts) and stands in every decision.
 """
 
 from __future__ import annotations
@@ -201,6 +201,7 @@ class JudgeRule(_Section):
     breaker_failures: Annotated[int, Field(ge=1)]
     breaker_reset_s: Positive
     retries: Annotated[int, Field(ge=0, le=5)]
+    rules: str
     prompts: Annotated[tuple[str, ...], Field(min_length=1, max_length=2)]
     addressed: str
     borderline_margin: Annotated[float, Field(ge=0.0, le=0.5)]
@@ -260,9 +261,7 @@ class Policy(_Section):
     def scale(self) -> float:
         """The most that raw can reach: 0.525 with the default numbers."""
         weights = self.weights
-        return (
-            weights.source_reputation + weights.corroboration * self.corroboration.maximum + weights.freshness
-        )
+        return weights.source_reputation + weights.corroboration * self.corroboration.maximum + weights.freshness
 
     def prior_of(self, source: str) -> float:
         """The reputation that `source` starts with."""
@@ -347,7 +346,7 @@ def _digest(policy: Policy) -> str:
         if not path.is_file():
             raise ConfigurationError(f"secrets.packs: {pack!r} is neither beside the policy nor shipped with Mithril")
         state.update(path.read_bytes())
-    for prompt in (*policy.judge.prompts, policy.judge.addressed):
+    for prompt in (policy.judge.rules, *policy.judge.prompts, policy.judge.addressed):
         path = policy.resolve(prompt)
         if not path.is_file():
             raise ConfigurationError(f"judge: {prompt!r} is neither beside the policy nor shipped with Mithril")

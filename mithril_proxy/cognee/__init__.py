@@ -1,38 +1,51 @@
 """The only place that knows Cognee's paths and field names (read from Cognee 1.6.5). Pure: bytes in, values out.
 
 Which call is it, and may it pass
-    `routes.find_route(method, raw_path) -> Match`            raises Refused (unknown_route, 403) or NotCanonical (404)
-    `routes.check_open(match, policy.routes) -> None`         raises Refused (route_closed) when the policy closes its switch
-    `Match.operation` WRITE | RECALL | READ | DESTRUCTIVE | CONTROL | WEBHOOK | DENY | PASS; `Match.codec`;
-    `Match.path` the constant path to forward, `Match.route.name` the short name for metrics and audit rows.
+    `routes.find_route(method, raw_path) -> Match`       Refused (403 unknown_route) or UnknownRoute (404, also
+                                                         `path_not_canonical`); method "WS" for a WebSocket
+    `routes.check_open(match, policy.routes)`            Refused (403 route_closed) when the policy closes its switch
+    `routes.unlisted(calls) -> pairs`                    (method, template) pairs of an OpenAPI that the table lacks
+    `Match`: route (name, operation, codec, switch, note), method, path (constant, to forward), parameters.
+    `Operation`: WRITE decode and judge | RECALL rebuild | READ scrub the answer | DESTRUCTIVE, CONTROL, WEBHOOK, PASS
+    stream | DENY refuse unless `check_open` returned (then stream).
 
-Writes (operation WRITE, codec names the decoder)
-    `writes.decode_write(match, content_type, query, body, *, limits, rules, new_id) -> WriteCall`
-        content_type: str | None, query: bytes | str, body: bytes; limits = policy.limits, rules = policy.routes,
-        new_id: Callable[[], str] gives a claim id. Raises MalformedBody, BodyTooLarge, Refused.
-    `WriteCall`: match, claims, annotations (for a call with no claims), dataset, session, client_tags, forged_tags, dropped
-    `tags.Tags(forward)`: policy.forward plus the source names as `Tags(forward, reserved=(...))`;
-        `.split_client(values) -> (kept, forged)`, `.for_forward(status, source, client_tags) -> tuple[str, ...]`
-    `writes.prepare(call, claims, *, tags, dataset=None, annotations=None) -> PreparedWrite`    any subset of the claims
-    `prepared.PreparedWrite.to_json() / from_json(mapping)`, `.with_tags(tags)` is not needed: tags are fields of it
-    `prepared.render(prepared, boundary) -> Rendered(method, path, query, content_type, body)`
+Writes (operation WRITE)
+    `writes.Rules(policy.limits, policy.routes, tags)`;  `tags.Tags(policy.forward, frozenset(source names))`
+    `writes.decode_write(match, content_type, query, body, *, rules, new_id) -> WriteCall`
+        content_type: str | None; query: str; body: bytes; new_id: () -> str, one id a claim.
+        Raises MalformedBody 400, BodyTooLarge 413, Refused 403.
+    `WriteCall`: claims, annotations (of a call without claims: redact them), dataset, session, sessions, client_tags,
+        forged_tags (make them findings), dropped (fields left out by policy), is_session.
+    `writes.forward_tags(call, status, source, tags) -> tags`     claims with equal tags can go in one upstream call
+    `writes.prepare(call, claims, *, tags, dataset=None, annotations=None) -> PreparedWrite`
+        any subset of the claims, as they came back from the chain; KeyError when one of their strings is missing, so
+        never call it for a withheld claim.
+    `prepared.PreparedWrite`: `.to_json()`, `.from_json(mapping)`;  `prepared.render(prepared, boundary) -> Rendered`
+    `Rendered`: method, path, query, content_type, body.
 
 Recalls (operation RECALL)
-    `recall.decode_recall(match, content_type, accept, body, *, limits) -> RecallAsk`            `.query` is the text to redact
-    `recall.rebuild_recall(ask, rules, *, tags, session_id, query=None, may_read_session=...) -> RecallCall`
-        rules = policy.recall; may_read_session: Callable[[str], bool], True for a session written only through Mithril
-    `RecallCall`: method, path, body (bytes, canonical JSON), search_type, wants_stream
-    `recall.filter_answer(answer, *, tags, redact, verified_only) -> Filtered(answer, removed)`  parsed JSON in and out
+    `recall.decode_recall(match, content_type, accept, body, *, limits) -> RecallAsk`
+        redact its `.annotations` (the query is one of them).
+    `recall.rebuild_recall(ask, policy.recall, *, tags, session_id, annotations=None, may_read_session)`
+        -> RecallCall.
+        session_id: fresh and random; may_read_session(id): True when all writes of the session went through Mithril.
+    `RecallCall`: match, body (bytes, application/json), search_type, wants_stream, scopes, dropped.
+    `answers.filter_answer(parsed, *, search_type, scopes, tags, redact) -> Filtered(answer, removed)`
+    `answers.scrub(parsed, redact)`      redact: JSON value -> JSON value; UUIDs and hashes are put back
 
 Probe
-    `probe.probe_body(text, *, datasets, dataset_ids, top_k, tags) -> bytes`, `probe.PROBE_PATH`
-    `probe.parse_probe(status, body, *, tags) -> tuple[Memory, ...]`      raises UpstreamUnavailable
+    `probe.PROBE_PATH`, `probe.probe_body(text, *, tags, top_k, datasets=(), dataset_ids=()) -> bytes`
+    `probe.parse_probe(status, body, *, tags) -> tuple[Memory, ...]`     UpstreamUnavailable
 
 Event streams
-    `sse.SseParser.feed(bytes) -> tuple[Frame, ...]`, `sse.encode(frame) -> bytes`
-    `sse.SseGuard(scrub_text=..., scrub_value=...)`: `.feed(bytes) -> bytes`, `.close() -> bytes`
+    `sse.SseGuard(new_scrubber, scrub_value, filter_results)`: `.feed(bytes) -> bytes`, `.close() -> bytes`, `.failed`
+    `sse.encode_event(event, payload)`, `sse.error_event(message, status)`
+
+Sessions (the rules of a ledger that the caller keeps; see `sessions`)
+    `sessions.standing_after_write(before, existed=...)`, `sessions.refuse_foreign_sessions(call, standing_of)`,
+    `sessions.session_path(session)`, `sessions.session_exists(status)`; `writes.forward_tags(…, is_session_own=...)`
 
 Reads
-    `reads.scrub_kind(match, content_type) -> ScrubKind` JSON | EVENTS | TEXT | REFUSE | STREAM
-    `reads.scrub_json(match, value, redact) -> object`
+    `reads.scrub_kind(match, content_type) -> ScrubKind` STREAM | JSON | EVENTS | TEXT | REFUSE
+    `reads.scrub_json(match, parsed, redact)`
 """

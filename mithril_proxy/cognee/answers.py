@@ -17,6 +17,9 @@ Redact = Callable[[object], object]
 # `source` of the entries that no scope has to ask for: the graph itself, and Cognee's note that it is warming up.
 ALWAYS = frozenset({"graph", "system"})
 
+# Where /search keeps the results of one dataset; the last two only with `verbose`.
+NESTED = ("search_result", "objects_result", "context_result")
+
 _ID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _HASH = re.compile(r"(?i)[0-9a-f]{32,128}")
 _HASH_KEY = re.compile(r"(?i)(\A|_)(ids?|hash|digest|checksum|sha\d*|md5)\Z|(Id|Ids|Hash)\Z")
@@ -30,12 +33,15 @@ class Filtered:
     removed: int
 
 
-def filter_answer(
-    answer: object, *, search_type: str, scopes: frozenset[str], tags: Tags, redact: Redact
-) -> Filtered:
+def filter_answer(answer: object, *, search_type: str, scopes: frozenset[str], tags: Tags, redact: Redact) -> Filtered:
     """The answer without memory that is not verified, scrubbed. `redact` gives any JSON value without credentials."""
     kept, removed = _without_unverified(answer, search_type, scopes, tags)
     return Filtered(scrub(kept, redact), removed)
+
+
+def without_unverified(answer: object, *, search_type: str, scopes: frozenset[str], tags: Tags) -> object:
+    """The answer without memory that is not verified, not yet scrubbed."""
+    return _without_unverified(answer, search_type, scopes, tags)[0]
 
 
 def scrub(value: object, redact: Redact) -> object:
@@ -43,24 +49,29 @@ def scrub(value: object, redact: Redact) -> object:
     return _with_ids(value, redact(value), "")
 
 
-def _without_unverified(
-    answer: object, search_type: str, scopes: frozenset[str], tags: Tags
-) -> tuple[object, int]:
+def _without_unverified(answer: object, search_type: str, scopes: frozenset[str], tags: Tags) -> tuple[object, int]:
     if not isinstance(answer, list):
         return answer, 0
     kept: list[object] = []
     removed = 0
     for entry in answer:
-        inner = entry.get("search_result") if isinstance(entry, dict) else None
-        if isinstance(entry, dict) and isinstance(inner, list):
-            below, count = _without_unverified(inner, search_type, scopes, tags)
-            kept.append(entry | {"search_result": below})
-            removed += count
-        elif _may_show(entry, search_type, scopes, tags):
-            kept.append(entry)
-        else:
+        if not _may_show(entry, search_type, scopes, tags):
             removed += 1
+            continue
+        shown, count = _nested(entry, search_type, scopes, tags)
+        kept.append(shown)
+        removed += count
     return kept, removed
+
+
+def _nested(entry: object, search_type: str, scopes: frozenset[str], tags: Tags) -> tuple[object, int]:
+    """One entry of /search: its results stand a level below, for each dataset."""
+    if not isinstance(entry, dict):
+        return entry, 0
+    below = {name: entry[name] for name in NESTED if isinstance(entry.get(name), list)}
+    filtered = {name: _without_unverified(value, search_type, scopes, tags) for name, value in below.items()}
+    rebuilt = entry | {name: value for name, (value, _) in filtered.items()}
+    return rebuilt, sum(count for _, count in filtered.values())
 
 
 def _may_show(entry: object, search_type: str, scopes: frozenset[str], tags: Tags) -> bool:
@@ -70,21 +81,21 @@ def _may_show(entry: object, search_type: str, scopes: frozenset[str], tags: Tag
     if isinstance(source, str) and source not in ALWAYS | scopes:
         return False
     node_sets = _node_sets(entry)
-    is_chunk = entry.get("kind") == "chunk" or (search_type == "CHUNKS" and node_sets is not None)
-    return not is_chunk or (node_sets is None and _is_joined(entry)) or tags.is_verified(node_sets)
+    return tags.is_verified(node_sets) if node_sets or _is_one_chunk(entry, search_type) else True
 
 
 def _node_sets(entry: Mapping[str, object]) -> object:
-    """The node sets that Cognee stored with a chunk: in `raw` for /recall, in the chunk itself for /search."""
+    """The node sets that Cognee stored with a memory: in `raw` for /recall, in the memory itself for /search."""
     raw = entry.get("raw")
-    holder = raw if isinstance(raw, Mapping) and "belongs_to_set" in raw else entry
-    return holder.get("belongs_to_set")
+    return raw.get("belongs_to_set") if isinstance(raw, Mapping) else entry.get("belongs_to_set")
 
 
-def _is_joined(entry: Mapping[str, object]) -> bool:
-    """True for the one entry that joins all chunks of an `only_context` answer: it names no chunk of its own."""
+def _is_one_chunk(entry: Mapping[str, object], search_type: str) -> bool:
+    """True for an entry that is one stored chunk, as against the joined text of an `only_context` answer."""
     metadata = entry.get("metadata")
-    return not (isinstance(metadata, Mapping) and metadata.get("chunk_id"))
+    named = isinstance(metadata, Mapping) and bool(metadata.get("chunk_id"))
+    bare = search_type == "CHUNKS" and "source" not in entry and "text" in entry
+    return named or bare or "chunk_index" in entry
 
 
 def _with_ids(before: object, after: object, key: str) -> object:

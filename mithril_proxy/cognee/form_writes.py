@@ -1,6 +1,6 @@
 """Writes that come as forms: add, remember, update and ontologies (Cognee 1.6.5).
 
-- add: multipart or urlencoded; `data` repeated (n files), `raw_data` repeated (m strings), `node_set` repeated (k tags),
+- add: multipart or urlencoded; `data` repeated (n files), `raw_data` repeated (m strings), `node_set` repeated,
   `labels` and `external_metadata` one JSON array each, paired with files first and strings after.
 - remember: the same, with `session_id`, `content_type` (skills, code, cogx-archive) and extraction settings.
 - update: `data` files and `node_set`; `data_id`, `dataset_id` and `chunk_level_diff` stand in the query.
@@ -54,7 +54,9 @@ _PAIRED = frozenset({"labels", "external_metadata"})
 SHAPES: Mapping[Codec, FormShape] = {
     Codec.ADD: FormShape(frozenset(_ADD) | _PAIRED, _CONTENT, frozenset({"data"})),
     Codec.REMEMBER: FormShape(
-        (frozenset(_REMEMBER) | _PAIRED | {"skills_text"}) - {"ontology_key"}, _CONTENT | {"ontology_key"}, frozenset({"data"})
+        (frozenset(_REMEMBER) | _PAIRED | {"skills_text"}) - {"ontology_key"},
+        _CONTENT | {"ontology_key"},
+        frozenset({"data"}),
     ),
     Codec.UPDATE: FormShape(frozenset(), frozenset({"node_set"}), frozenset({"data"})),
     Codec.ONTOLOGY: FormShape(frozenset(_ONTOLOGY), frozenset(), frozenset({"ontology_file"})),

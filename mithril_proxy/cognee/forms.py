@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from python_multipart.exceptions import FormParserError
@@ -16,6 +17,9 @@ from python_multipart.multipart import (
 
 from mithril_proxy.errors import BodyTooLarge, MalformedBody
 from mithril_proxy.policy import Limits
+
+if TYPE_CHECKING:
+    from python_multipart.multipart import MultipartCallbacks
 
 MULTIPART, URLENCODED = b"multipart/form-data", b"application/x-www-form-urlencoded"
 
@@ -113,6 +117,18 @@ class _Collector:
         self._name = self._value = b""
         self._content = bytearray()
 
+    def callbacks(self) -> MultipartCallbacks:
+        """What the parser calls."""
+        return {
+            "on_part_begin": self.on_part_begin,
+            "on_part_data": self.on_part_data,
+            "on_part_end": self.on_part_end,
+            "on_header_field": self.on_header_field,
+            "on_header_value": self.on_header_value,
+            "on_header_end": self.on_header_end,
+            "on_end": self.on_end,
+        }
+
     def on_part_begin(self) -> None:
         self._headers, self._content = {}, bytearray()
 
@@ -160,9 +176,8 @@ def _multipart(options: Mapping[bytes, bytes], body: bytes, max_parts: int) -> l
     if not options.get(b"boundary"):
         raise MalformedBody("Content-Type: multipart without a boundary")
     collector = _Collector(max_parts)
-    names = ("on_part_begin", "on_part_data", "on_part_end", "on_header_field", "on_header_value", "on_header_end", "on_end")
     try:
-        parser = MultipartParser(options[b"boundary"], {name: getattr(collector, name) for name in names})  # type: ignore[arg-type]
+        parser = MultipartParser(options[b"boundary"], collector.callbacks())
         parser.write(body)
         parser.finalize()
     except FormParserError:
@@ -174,18 +189,15 @@ def _multipart(options: Mapping[bytes, bytes], body: bytes, max_parts: int) -> l
 
 def _urlencoded(body: bytes, max_parts: int) -> list[Part]:
     pairs: list[list[bytearray]] = []
-    try:
-        parser = QuerystringParser(
-            {
-                "on_field_start": lambda: pairs.append([bytearray(), bytearray()]),
-                "on_field_name": lambda raw, start, end: pairs[-1][0].extend(raw[start:end]),
-                "on_field_data": lambda raw, start, end: pairs[-1][1].extend(raw[start:end]),
-            }
-        )
-        parser.write(body)
-        parser.finalize()
-    except FormParserError:
-        raise MalformedBody("form: the body is not valid application/x-www-form-urlencoded") from None
+    parser = QuerystringParser(
+        {
+            "on_field_start": lambda: pairs.append([bytearray(), bytearray()]),
+            "on_field_name": lambda raw, start, end: pairs[-1][0].extend(raw[start:end]),
+            "on_field_data": lambda raw, start, end: pairs[-1][1].extend(raw[start:end]),
+        }
+    )  # not strict, so it raises nothing, like Cognee's
+    parser.write(body)
+    parser.finalize()
     if len(pairs) > max_parts:
         raise MalformedBody(f"form: more than {max_parts} fields")
     return [(_unquoted(name), _unquoted(value)) for name, value in pairs]

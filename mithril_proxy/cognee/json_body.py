@@ -39,7 +39,7 @@ def parse_json(raw: bytes | str, place: str) -> object:
     try:
         text = raw if isinstance(raw, str) else raw.decode(json.detect_encoding(raw))
         return json.loads(text, object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
-    except _Ambiguous as error:
+    except _AmbiguityError as error:
         raise MalformedBody(f"{place}: {error}") from None
     except UnicodeDecodeError:
         raise MalformedBody(f"{place}: not valid Unicode") from None
@@ -65,7 +65,8 @@ def canonical(body: dict[str, object], schema: Schema, *, place: str = "") -> di
         if name in found:
             raise MalformedBody(f"{place}{name}: given in both spellings; send one")
         found[name] = value
-    kept = {name: checked(place + name, schema.fields[name], value) for name, value in found.items() if value is not None}
+    given = {name: value for name, value in found.items() if value is not None}
+    kept = {name: checked(place + name, schema.fields[name], value) for name, value in given.items()}
     for name in schema.required:
         if name not in kept:
             raise MalformedBody(f"{place}{name}: required")
@@ -75,12 +76,12 @@ def canonical(body: dict[str, object], schema: Schema, *, place: str = "") -> di
 def check_tree(value: object, place: str, max_depth: int) -> None:
     """Raise MalformedBody when `value` is too deep or holds a lone surrogate."""
     level: list[object] = [value]
-    for _ in range(max_depth + 1):
-        if not level:
-            return
+    depth = 0
+    while level:
+        if depth > max_depth:
+            raise MalformedBody(f"{place}: nested deeper than {max_depth} levels")
         level = [child for parent in level for child in _children(parent, place)]
-    if level:
-        raise MalformedBody(f"{place}: nested deeper than {max_depth} levels")
+        depth += 1
 
 
 def check_text(text: str, place: str) -> str:
@@ -104,25 +105,25 @@ def _children(parent: object, place: str) -> Iterable[object]:
     return ()
 
 
-class _Ambiguous(ValueError):
+class _AmbiguityError(ValueError):
     pass
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise _Ambiguous("a key is given twice")
+        raise _AmbiguityError("a key is given twice")
     return found
 
 
 def _constant(word: str) -> float:
-    raise _Ambiguous(f"{word} is not JSON")
+    raise _AmbiguityError(f"{word} is not JSON")
 
 
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise _Ambiguous("a number is out of range")
+        raise _AmbiguityError("a number is out of range")
     return value
 
 

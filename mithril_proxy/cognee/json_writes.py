@@ -146,7 +146,7 @@ def _with_entry(given: dict[str, object]) -> dict[str, object]:
 
 
 def _dropped(match: Match, values: Mapping[str, object], rules: Rules) -> tuple[str, ...]:
-    """Fields that steer the extraction, unless the policy opens them. A schema call is nothing else, so it keeps them."""
+    """Fields that steer the extraction, unless the policy opens them. A schema call is nothing else and keeps them."""
     if rules.routes.steering or match.codec is Codec.SCHEMA:
         return ()
     return tuple(name for name in STEERING if name in values)

@@ -73,7 +73,8 @@ def _from_upload(intake: Intake, field: str, place: str, upload: Upload, claim_i
     if field == "ontology_file" and not reading.filename.lower().endswith(".owl"):
         raise MalformedBody(f"{place}: its filename must end in .owl")
     piece = Piece(claim_id, field, place, reading.filename, text, upload.content if text is None else None)
-    named = () if text is not None and reading.filename == text_name(text) else (Annotation(f"{place}.filename", reading.filename),)
+    says_nothing = text is not None and reading.filename == text_name(text)
+    named = () if says_nothing else (Annotation(f"{place}.filename", reading.filename),)
     return Claim(claim_id, text or "", place, reading.media_type, text is None, annotations=named), piece
 
 
@@ -89,7 +90,8 @@ def _from_string(intake: Intake, place: str, text: str, claim_id: str) -> tuple[
 
 def _from_skill(intake: Intake, text: str, claim_id: str) -> tuple[Claim, Piece]:
     _check_length(intake, "skills_text", text)
-    return Claim(claim_id, text, "skills_text", "text/markdown"), Piece(claim_id, "skills_text", "skills_text", "", text)
+    piece = Piece(claim_id, "skills_text", "skills_text", text=text)
+    return Claim(claim_id, text, "skills_text", "text/markdown"), piece
 
 
 def _check_length(intake: Intake, place: str, text: str) -> None:
@@ -123,9 +125,7 @@ def _at(given: list[object], position: int) -> object:
     return given[position] if position < len(given) else None
 
 
-def _accompanied(
-    claim: Claim, piece: Piece, position: int, label: object, metadata: object
-) -> tuple[Claim, Piece]:
+def _accompanied(claim: Claim, piece: Piece, position: int, label: object, metadata: object) -> tuple[Claim, Piece]:
     own = Piece(
         piece.claim_id, piece.field, piece.place, piece.filename, piece.text, piece.blob,
         label if isinstance(label, str) and label else None,

@@ -2,8 +2,8 @@
 
 Rules, each measured on the real server:
 
-1. The search type comes from an allow-list; null and FEELING_LUCKY, where Cognee would choose by the query's words, become
-   the policy's default. Types that ignore `node_name` are refused.
+1. The search type comes from an allow-list; null and FEELING_LUCKY, where Cognee would choose by the query's words,
+   become the policy's default. Types that ignore `node_name` are refused.
 2. `node_name` is replaced, never extended: it is OR only, and an empty list means no filter.
 3. The scope is `graph` and the session a fresh one, since a recall writes its question and answer into its session. A
    client's own session is read only when all its writes went through Mithril, and only where nothing is written to it.
@@ -29,8 +29,8 @@ from mithril_proxy.types import Annotation
 
 GRAPH_FAMILY = frozenset(
     {
-        "GRAPH_COMPLETION", "GRAPH_COMPLETION_COT", "GRAPH_COMPLETION_CONTEXT_EXTENSION", "GRAPH_COMPLETION_DECOMPOSITION",
-        "GRAPH_SUMMARY_COMPLETION", "TRIPLET_COMPLETION", "TEMPORAL",
+        "GRAPH_COMPLETION", "GRAPH_COMPLETION_COT", "GRAPH_COMPLETION_CONTEXT_EXTENSION",
+        "GRAPH_COMPLETION_DECOMPOSITION", "GRAPH_SUMMARY_COMPLETION", "TRIPLET_COMPLETION", "TEMPORAL",
     }
 )  # fmt: skip
 CHOSEN_BY_COGNEE = frozenset({"FEELING_LUCKY"})
@@ -174,7 +174,8 @@ def _search_type(ask: RecallAsk, rules: Recall) -> str:
     if asked in allowed:
         return str(asked)
     raise Refused(
-        f"search_type: this type does not keep to verified memory, so it is refused; use one of {', '.join(sorted(allowed))}",
+        "search_type: this type does not keep to verified memory, so it is refused; "
+        f"use one of {', '.join(sorted(allowed))}",
         code="search_type_refused",
     )
 
@@ -185,7 +186,9 @@ def _datasets(document: Mapping[str, object], rules: Recall) -> dict[str, object
     if not rules.datasets:
         return {"datasets": []} if ids else {}
     if ids:
-        raise Refused("dataset_ids: the policy narrows recalls to named datasets; send `datasets`", code="dataset_refused")
+        raise Refused(
+            "dataset_ids: the policy narrows recalls to named datasets; send `datasets`", code="dataset_refused"
+        )
     asked = names if isinstance(names, list) and names else list(rules.datasets)
     narrowed = [name for name in asked if name in rules.datasets]
     if not narrowed:
@@ -204,7 +207,8 @@ def _scopes(ask: RecallAsk, may_read_session: Callable[[str], bool]) -> frozense
     """What the recall may read: the graph, or parts of a session that Mithril knows, where nothing is written to it."""
     session = ask.values.get("session_id")
     scope = ask.values.get("scope")
-    words = {scope} if isinstance(scope, str) else {word for word in scope if isinstance(word, str)} if isinstance(scope, list) else set()
+    given = scope if isinstance(scope, list) else [scope]
+    words = {word for word in given if isinstance(word, str)}
     wanted = SESSION_SCOPES if "all" in words else words & SESSION_SCOPES
     if not wanted or not isinstance(session, str) or not session or not may_read_session(session):
         return frozenset({"graph"})

@@ -127,7 +127,7 @@ def _candidates(verb: str) -> tuple[Route, ...]:
 
 
 def _fit(route: Route, segments: tuple[str, ...]) -> dict[str, str] | None:
-    """The parameters of `segments` in the template, None when they do not fit. One trailing slash counts for nothing."""
+    """The parameters of `segments` in the template, None when they do not fit. A trailing slash counts for nothing."""
     expected = _bare(tuple(route.template[1:].split("/")))
     given = _bare(segments)
     if len(expected) != len(given):

@@ -70,7 +70,7 @@ class Tags:
     ) -> tuple[str, ...]:
         """The tags of an admitted write: verified, its source, the client's tags and their `verified::` twins.
 
-        A session keeps the first set it was given and refuses another (409), so its writes carry the constant part only.
+        A session keeps the first set it was given and refuses another (409): its writes carry the constant part only.
         """
         constant = (self.verified, slug(source))
         if is_session:

@@ -10,6 +10,7 @@ from mithril_proxy.cognee.reads import ScrubKind, scrub_json, scrub_kind
 from mithril_proxy.errors import Refused
 from mithril_proxy.proxy.answers import send_bytes
 from mithril_proxy.proxy.disconnect import UntilDisconnect
+from mithril_proxy.proxy.events import relay_events
 from mithril_proxy.proxy.exchange import Exchange
 from mithril_proxy.proxy.headers import header, rewritten_response_headers
 from mithril_proxy.proxy.passthrough import pass_through, relay
@@ -42,7 +43,11 @@ async def _send(exchange: Exchange, answer: UpstreamAnswer) -> int:
     content_type = (header(answer.headers, b"content-type") or b"").decode("latin-1")
     kind = scrub_kind(exchange.match, content_type)
     if kind is ScrubKind.REFUSE:
-        raise Refused("this answer cannot be scrubbed of credentials, so it is not passed on", code="unscrubbable_answer")
+        raise Refused(
+            "this answer cannot be scrubbed of credentials, so it is not passed on", code="unscrubbable_answer"
+        )
+    if kind is ScrubKind.EVENTS:
+        return await relay_events(exchange, answer)
     if kind is ScrubKind.STREAM:
         await relay(exchange, answer)
         return answer.status

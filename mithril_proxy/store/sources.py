@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, insert, select, update
 
 from mithril_proxy.errors import InvalidTransition, NotFound
 from mithril_proxy.store.changes import AuditEntry, Changes
@@ -43,11 +42,11 @@ class Sources(Part):
         """
         check_source_name(name)
 
-        async def register(connection: AsyncConnection) -> Changes:
+        def register(connection: Connection) -> Changes:
             at = self._now()
-            await _refuse_known_key(connection, key_digest)
-            await _register(connection, name, prior, may_declare, at)
-            await connection.execute(insert(source_keys).values(digest=key_digest, principal=name, created_at=at))
+            _refuse_known_key(connection, key_digest)
+            _register(connection, name, prior, may_declare, at)
+            connection.execute(insert(source_keys).values(digest=key_digest, principal=name, created_at=at))
             payload = {"event": "key-issued", "key_digest": key_digest, "prior": prior}
             payload["may_declare"] = list(may_declare)
             return Changes(audit=[AuditEntry(at, "source", name, payload)])
@@ -73,10 +72,10 @@ class Sources(Part):
     async def reset_source(self, name: str, *, reputation: float, reason: str) -> Source:
         """Set a reputation by hand. Raises NotFound."""
 
-        async def reset(connection: AsyncConnection) -> Changes:
-            row = await _source_row(connection, name)
+        def reset(connection: Connection) -> Changes:
+            row = _source_row(connection, name)
             at = self._now()
-            await _set(connection, name, reputation=reputation, updated_at=at)
+            _set(connection, name, reputation=reputation, updated_at=at)
             moved = {"before": row["reputation"], "after": reputation}
             event = {"at": at, "principal": name, **moved, "reason": f"reset: {readable(reason)}", "decision_id": None}
             payload = {"event": "reset", "reason": reason, "reputation": moved}
@@ -97,7 +96,7 @@ class Sources(Part):
         """Take a key back for good. Raises NotFound when no such key is live."""
         owner: list[str] = []
 
-        async def revoke(connection: AsyncConnection) -> Changes:
+        def revoke(connection: Connection) -> Changes:
             at = self._now()
             statement = (
                 update(source_keys)
@@ -105,7 +104,7 @@ class Sources(Part):
                 .values(revoked_at=at)
                 .returning(source_keys.c.principal)
             )
-            owner[:] = (await connection.execute(statement)).scalars().all()
+            owner[:] = (connection.execute(statement)).scalars().all()
             if not owner:
                 raise NotFound("no live key has this digest")
             payload = {"event": "key-revoked", "key_digest": key_digest, "reason": reason}
@@ -127,12 +126,12 @@ class Sources(Part):
         return [event_of(row) for row in await self._read(query)]
 
     async def _set_frozen(self, name: str, is_frozen: bool, event: str, reason: str) -> Source:
-        async def change(connection: AsyncConnection) -> Changes:
-            row = await _source_row(connection, name)
+        def change(connection: Connection) -> Changes:
+            row = _source_row(connection, name)
             if row["is_frozen"] == is_frozen:
                 raise InvalidTransition(f"source {name!r} is {event} already")
             at = self._now()
-            await _set(connection, name, is_frozen=is_frozen, updated_at=at)
+            _set(connection, name, is_frozen=is_frozen, updated_at=at)
             return Changes(audit=[AuditEntry(at, "source", name, {"event": event, "reason": reason})])
 
         await self._writer.run(change)
@@ -150,33 +149,33 @@ _LIVE_KEYS = (
 )
 
 
-async def _source_row(connection: AsyncConnection, name: str) -> Row:
-    rows = await rows_of(connection, select(sources).where(sources.c.principal == name))
+def _source_row(connection: Connection, name: str) -> Row:
+    rows = rows_of(connection, select(sources).where(sources.c.principal == name))
     if not rows:
         raise NotFound(f"no source {name!r}")
     return rows[0]
 
 
-async def _set(connection: AsyncConnection, name: str, **columns: Any) -> None:
-    await connection.execute(update(sources).where(sources.c.principal == name).values(columns))
+def _set(connection: Connection, name: str, /, **columns: Any) -> None:
+    connection.execute(update(sources).where(sources.c.principal == name).values(columns))
 
 
-async def _refuse_known_key(connection: AsyncConnection, key_digest: str) -> None:
-    if await rows_of(connection, select(source_keys.c.digest).where(source_keys.c.digest == key_digest)):
+def _refuse_known_key(connection: Connection, key_digest: str) -> None:
+    if rows_of(connection, select(source_keys.c.digest).where(source_keys.c.digest == key_digest)):
         raise InvalidTransition("this key was issued before; make a new one")
 
 
-async def _register(connection: AsyncConnection, name: str, prior: float, may_declare: Sequence[str], at: str) -> None:
+def _register(connection: Connection, name: str, prior: float, may_declare: Sequence[str], at: str) -> None:
     """Make the row of a source, or bring an existing one up to what is wanted."""
-    rows = await rows_of(connection, select(sources).where(sources.c.principal == name))
+    rows = rows_of(connection, select(sources).where(sources.c.principal == name))
     known = json.loads(rows[0]["may_declare"]) if rows else []
     declared = json.dumps(list(dict.fromkeys([*known, *may_declare])))
     if not rows:
-        await connection.execute(insert(sources).values(_registered(name, prior, declared, at)))
+        connection.execute(insert(sources).values(_registered(name, prior, declared, at)))
     elif rows[0]["is_registered"]:
-        await _set(connection, name, may_declare=declared, updated_at=at)
+        _set(connection, name, may_declare=declared, updated_at=at)
     else:
-        await _set(
+        _set(
             connection,
             name,
             **{key: value for key, value in _registered(name, prior, declared, at).items() if key in _NEW_STANDING},

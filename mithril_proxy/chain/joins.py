@@ -71,7 +71,9 @@ class Joins:
             return inspection.with_findings(missing)
         if danger <= max(self.policy.joins.found_above, inspection.signals.content_danger):
             return inspection
-        found = Finding(self.name, FRAGMENTS_RULE, inspection.claim.id, danger, "completes a text that is dangerous as one")
+        found = Finding(
+            self.name, FRAGMENTS_RULE, inspection.claim.id, danger, "completes a text that is dangerous as one"
+        )
         return replace(inspection, signals=replace(inspection.signals, content_danger=danger)).with_findings(found)
 
     async def _danger(self, join: str) -> float:

@@ -62,7 +62,7 @@ class Stack:
     def is_upstream(self, text: str) -> bool:
         """True when Cognee itself knows `text`: in its memory, its documents or any byte below its folder."""
         return bool(
-            any(text in found for found in recalled(self.http, self.cognee.url, self.cognee.headers, text))
+            any(text in found for found in recalled(self.http, self.cognee.url, self.cognee.headers, about(text)))
             or any(text in document for document in self.documents())
             or files_that_hold(self.cognee.folder, text.encode())
         )
@@ -127,9 +127,10 @@ class Writer:
             files={"data": (f"{codename()}.txt", text.encode(), "text/plain")},
         )
 
-    def recall(self, query: str, **fields: Any) -> list[str]:
-        """The texts that a recall through the proxy returns."""
-        return recalled(self.stack.http, self.stack.mithril.url, self.headers, query, **fields)
+    def recalls(self, text: str, **fields: Any) -> bool:
+        """True when a recall through the proxy brings `text` back."""
+        found = recalled(self.stack.http, self.stack.mithril.url, self.headers, about(text), **fields)
+        return any(text in each for each in found)
 
 
 def recalled(http: httpx2.Client, url: str, headers: Mapping[str, str], query: str, **fields: Any) -> list[str]:
@@ -140,6 +141,11 @@ def recalled(http: httpx2.Client, url: str, headers: Mapping[str, str], query: s
         return []
     assert response.status_code == 200, response.text
     return [str(found["text"]) for found in response.json()]
+
+
+def about(text: str) -> str:
+    """A question about `text` that does not hold it: Cognee keeps the words of every question on disk."""
+    return " ".join(text.split()[:3])
 
 
 def decided(response: httpx2.Response) -> str:

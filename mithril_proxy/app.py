@@ -132,7 +132,13 @@ def build_services(settings: Settings, store: Store, clock: Clock) -> Services:
     """Everything that depends on the policy. Raises ConfigurationError."""
     policy = load_policy(settings.policy)
     guard = build_guard(policy, settings)
-    judge = build_judge(settings, policy, clock)
+    return assemble_services(settings, policy, store, clock, guard=guard, judge=build_judge(settings, policy, clock))
+
+
+def assemble_services(
+    settings: Settings, policy: Policy, store: Store, clock: Clock, *, guard: SecretGuard, judge: Judge
+) -> Services:
+    """The services of a policy whose rules are loaded."""
     service_key = settings.upstream_api_key.get_secret_value() if settings.upstream_api_key else None
     return Services(
         policy=policy,
@@ -153,7 +159,9 @@ async def running(settings: Settings, log: FilteringBoundLogger) -> AsyncIterato
     metrics = Metrics()
     try:
         services = build_services(settings, store, clock)
-        await store.append_audit("policy", services.policy.digest, {"event": "started", "mode": services.policy.mode.value})
+        await store.append_audit(
+            "policy", services.policy.digest, {"event": "started", "mode": services.policy.mode.value}
+        )
         data_plane = DataPlane(services, store, upstream, metrics, clock, log)
         yield Application(settings, store, upstream, metrics, clock, log, data_plane)
     finally:

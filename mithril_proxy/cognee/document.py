@@ -24,7 +24,7 @@ def routes_page(rules: Routes) -> str:
     lines = [
         "# Cognee's routes and what Mithril does with them",
         "",
-        "Made by `python -m mithril_proxy.cognee.document`; the table is `mithril_proxy/cognee/table.py`. A call that is",
+        "Made by `python -m mithril_proxy.cognee.document` from `mithril_proxy/cognee/table.py`. A call that is",
         "not listed is refused: 403 when it could change something, 404 otherwise.",
         "",
         "| operation | what is done |",
@@ -54,5 +54,5 @@ def main() -> None:
     sys.stdout.write(routes_page(load_policy().routes))
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # pragma: no cover - the same call, by the interpreter
     main()

@@ -1,8 +1,8 @@
 """Whose words a session holds: the rules of the session ledger (Cognee 1.6.5, /remember with session_id, /improve).
 
-A session keeps every turn and, when it is bridged, brings ALL of them into the graph under the tags that its first tagged
-write pinned. So the verified tag may only be pinned on a session that is Mithril's own from its first turn on; and a
-session is read or bridged only while it is.
+A session keeps every turn and, when it is bridged, brings ALL of them into the graph under the tags that its first
+tagged write pinned. So the verified tag may only be pinned on a session that is Mithril's own from its first turn on;
+and a session is read or bridged only while it is.
 
 | standing | after a judged write, session new at the upstream | session already there | not known |
 |---|---|---|---|

@@ -41,6 +41,8 @@ _SNIFFED = (
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BOM_CODECS = ("utf-8-sig", "utf-32", "utf-32", "utf-16", "utf-16")
 _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+MAX_CHAOS = 0.1  # charset-normalizer's share of disorder; its own documentation calls 0.2 the limit of plausible
+MIN_COHERENCE = 0.5  # its fit to a language: 0.62 for right guesses of Russian, 0.38 for a wrong one of French
 _SAMPLE_BYTES = 65_536  # enough for charset-normalizer to be sure; more only costs time
 
 
@@ -92,11 +94,16 @@ def unnamed(content: bytes) -> str:
     return f"file_{hashlib.md5(content, usedforsecurity=False).hexdigest()}.bin"
 
 
+def header_safe(filename: str) -> str:
+    """The last component of a name, as it can stand in a header value."""
+    return filename.replace("\\", "/").split("/")[-1].replace('"', "'")
+
+
 def _clean_name(filename: str, place: str) -> str:
-    """The last component of a client's file name, without characters that end a header value."""
+    """A client's file name as it travels on. Raises MalformedBody for one that no header can hold."""
     if any(ord(char) < 32 or ord(char) == 127 for char in filename):
         raise MalformedBody(f"{place}: its filename holds a control character")
-    name = filename.replace("\\", "/").split("/")[-1].replace('"', "'")
+    name = header_safe(filename)
     if len(name) > MAX_FILENAME_CHARS:
         raise MalformedBody(f"{place}: its filename is longer than {MAX_FILENAME_CHARS} characters")
     return "" if name in (".", "..") else name
@@ -122,10 +129,16 @@ def _decoded(content: bytes, codec: str) -> str | None:
 
 
 def _guessed(content: bytes) -> str | None:
+    """The text in the charset that fits its language best; without a clear winner, in the one of Western Europe."""
     if b"\0" in content:
         return None
-    best = from_bytes(content[:_SAMPLE_BYTES]).best()
-    return _decoded(content, best.encoding) if best is not None and best.chaos < 0.1 else None
+    matches = from_bytes(content[:_SAMPLE_BYTES])
+    best = matches.best()
+    if best is None or best.chaos >= MAX_CHAOS:
+        return None
+    is_clear = best.coherence >= MIN_COHERENCE
+    western = next((match for match in matches if match.encoding == "cp1252"), None)
+    return _decoded(content, best.encoding if is_clear or western is None else western.encoding)
 
 
 def _plain(text: str | None) -> str | None:

@@ -17,7 +17,7 @@ from mithril_proxy.cognee.routes import Match
 from mithril_proxy.cognee.table import Codec
 from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.cognee.tree import texts_of, with_strings
-from mithril_proxy.cognee.uploads import renamed
+from mithril_proxy.cognee.uploads import header_safe, renamed, text_name
 from mithril_proxy.types import Annotation, Claim, Status
 
 __all__ = ["Rules", "WriteCall", "decode_write", "forward_tags", "prepare"]
@@ -42,11 +42,12 @@ def decode_write(
 
 
 def forward_tags(
-    call: WriteCall, status: Status, source: str, tags: Tags, *, is_session_own: bool = True
+    call: WriteCall, status: Status, source: str, tags: Tags, *, is_session_own: bool = False
 ) -> tuple[str, ...]:
     """The tags of this call's claims when they are admitted with `status`: claims with equal tags can go together.
 
-    `is_session_own` is false for a session that holds unjudged turns: pinning a tag on it would verify them all.
+    `is_session_own` is true for a session whose turns were all judged here. On any other one nothing may be pinned: an
+    improve would bring its unjudged turns into the graph as verified too (seen on 1.6.5).
     """
     if _carries_no_tags(call) or (call.is_session and not is_session_own):
         return ()
@@ -87,8 +88,8 @@ def _prepare_form(
     call: WriteCall, claims: tuple[Claim, ...], tags: tuple[str, ...], dataset: str | None, texts: Mapping[str, str]
 ) -> PreparedWrite:
     values = _targeted(call, respoken(call.values, FIELDS[call.match.codec], texts), dataset)
-    pieces = {piece.claim_id: piece for piece in call.pieces}
-    chosen = sorted(((pieces[claim.id], claim) for claim in claims), key=lambda pair: call.pieces.index(pair[0]))
+    judged = {claim.id: claim for claim in claims}
+    chosen = [(piece, judged[piece.claim_id]) for piece in call.pieces if piece.claim_id in judged]
     fields = [(name, _form_value(value)) for name, listed in values.items() for value in _each(listed)]
     fields += [("node_set", tag) for tag in tags if not _carries_no_tags(call)]
     fields += [(_string_field(piece), claim.text) for piece, claim in chosen if _is_string(call, piece)]
@@ -107,20 +108,18 @@ def _string_field(piece: Piece) -> str:
 
 
 def _file(piece: Piece, claim: Claim) -> FilePart:
-    if piece.blob is not None:
-        return FilePart(piece.field, _filename(piece, claim), blob=piece.blob)
     name = _filename(piece, claim)
-    return FilePart(piece.field, name if claim.text == piece.text else _changed_name(piece, claim), text=claim.text)
-
-
-def _changed_name(piece: Piece, claim: Claim) -> str:
-    return _filename(piece, claim) if piece.field == "ontology_file" else renamed(piece.filename, claim.text)
+    if piece.blob is not None:
+        return FilePart(piece.field, name, blob=piece.blob)
+    keeps_name = claim.text == piece.text or piece.field == "ontology_file"
+    return FilePart(piece.field, name if keeps_name else renamed(name, claim.text), text=claim.text)
 
 
 def _filename(piece: Piece, claim: Claim) -> str:
-    """The judged name; a name without annotation was made from the text itself."""
-    judged = texts_of(claim.annotations).get(f"{piece.place}.filename")
-    return (judged if judged is not None else piece.filename).replace('"', "'").replace("\\", "/").split("/")[-1]
+    """The judged name; only a name that was made from the text itself needs no judgement."""
+    if piece.text is not None and piece.filename == text_name(piece.text):
+        return piece.filename
+    return header_safe(texts_of(claim.annotations)[f"{piece.place}.filename"])
 
 
 def _companions(chosen: list[tuple[Piece, Claim]]) -> list[tuple[str, str]]:
@@ -133,9 +132,10 @@ def _companions(chosen: list[tuple[Piece, Claim]]) -> list[tuple[str, str]]:
 
 def _place(claim: Claim, prefix: str) -> str:
     """`labels[3]` among the claim's annotations: the position that it had in the client's request."""
-    found = (spoken.locator for spoken in claim.annotations if spoken.locator.startswith(f"{prefix}["))
-    locator = next(found)
-    return locator[: locator.index("]") + 1]
+    for said in claim.annotations:
+        if said.locator.startswith(f"{prefix}["):
+            return said.locator[: said.locator.index("]") + 1]
+    raise KeyError(prefix)
 
 
 def _label(piece: Piece, claim: Claim) -> str:

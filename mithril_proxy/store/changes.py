@@ -11,19 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from mithril_proxy.audit import GENESIS, WRITER_KIND, Link, canonical, opening, seal
+from mithril_proxy.store.bulk import insert_rows
 from mithril_proxy.store.incidents import IncidentRules
 from mithril_proxy.store.reputation import Move, apply_moves
 from mithril_proxy.store.schema import audit, decisions, incident_log, quarantine, reputation_events
 
-_INSERT_DECISIONS = insert(decisions)
-_INSERT_HELD = insert(quarantine)
-_INSERT_EVENTS = insert(reputation_events)
-_INSERT_AUDIT = insert(audit)
 _MARK_OUTCOME = (
     update(decisions)
     .where(decisions.c.id == bindparam("decision_id"))
@@ -85,40 +81,38 @@ class Changes:
         self.audit += other.audit
 
 
-async def apply(connection: AsyncConnection, changes: Changes, *, link: Link, at: str, rules: IncidentRules) -> Link:
+def apply(connection: Connection, changes: Changes, *, link: Link, at: str, rules: IncidentRules) -> Link:
     """Write all of `changes` in the transaction of `connection`; the new end of this writer's audit chain."""
-    moved = await apply_moves(connection, changes.moves, rules)
+    moved = apply_moves(connection, changes.moves, rules)
     incidents = changes.incidents + moved.incidents
-    for statement, rows in (
-        (_INSERT_DECISIONS, changes.decisions),
-        (_INSERT_HELD, changes.held),
-        (_MARK_OUTCOME, changes.outcomes),
-        (_INSERT_EVENTS, changes.events + moved.events),
-        (_COUNT_INCIDENTS[connection.dialect.name], incidents),
-    ):
-        if rows:
-            await connection.execute(statement, rows)
-    return await _append(connection, changes.audit, link, at)
+    insert_rows(connection, decisions, changes.decisions)
+    insert_rows(connection, quarantine, changes.held)
+    insert_rows(connection, reputation_events, changes.events + moved.events)
+    if changes.outcomes:
+        connection.execute(_MARK_OUTCOME, changes.outcomes)
+    if incidents:
+        connection.execute(_COUNT_INCIDENTS[connection.dialect.name], incidents)
+    return _append(connection, changes.audit, link, at)
 
 
-async def _append(connection: AsyncConnection, entries: list[AuditEntry], link: Link, at: str) -> Link:
+def _append(connection: Connection, entries: list[AuditEntry], link: Link, at: str) -> Link:
     """Seal and insert audit rows; the first of a chain brings the chain's opening row with it."""
     if not entries:
         return link
     rows = []
     if link.sequence == 0:
-        columns, link = seal(link, at, WRITER_KIND, link.writer, await _opening(connection))
+        columns, link = seal(link, at, WRITER_KIND, link.writer, _opening(connection))
         rows.append(columns)
     for entry in entries:
         columns, link = seal(link, entry.at, entry.kind, entry.subject, entry.text())
         rows.append(columns)
-    await connection.execute(_INSERT_AUDIT, rows)
+    insert_rows(connection, audit, rows)
     return link
 
 
-async def _opening(connection: AsyncConnection) -> str:
-    last = (await connection.execute(_LAST_ROW)).scalar() or GENESIS
-    chain = (await connection.execute(_LAST_CHAIN)).first()
+def _opening(connection: Connection) -> str:
+    last = (connection.execute(_LAST_ROW)).scalar() or GENESIS
+    chain = (connection.execute(_LAST_CHAIN)).first()
     if chain is None:
         return opening(1, GENESIS, last)
     return opening(_ordinal(chain.payload) + 1, chain.digest, last)

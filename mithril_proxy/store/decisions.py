@@ -26,20 +26,21 @@ class Decisions(Part):
     ) -> Recorded:
         """Make a decision durable with its audit row, its held write and the step of its source's reputation."""
         quarantine_id = None if held is None else self._clock.new_id("qua")
+        at = time_text(decision.at)
         move = Move(
             provenance=decision.provenance,
-            at=time_text(decision.at),
+            at=at,
             steps=() if step is None else (step,),
             decision_id=decision.id,
             decisions=1,
             is_diverted=not decision.status.is_admitted,
         )
         changes = Changes(
-            decisions=[decision_columns(decision, quarantine_id)],
+            decisions=[decision_columns(decision, at, quarantine_id)],
             held=[] if held is None or quarantine_id is None else [held_columns(quarantine_id, decision, held)],
             moves=[move],
-            incidents=list(of_decision(decision, move.at, self._writer.rules)),
-            audit=[AuditEntry(move.at, "decision", decision.id, decision_payload(decision, quarantine_id), move)],
+            incidents=list(of_decision(decision, at, self._writer.rules)),
+            audit=[AuditEntry(at, "decision", decision.id, decision_payload(decision, quarantine_id), move)],
         )
         await self._writer.write(changes)
         return Recorded(quarantine_id, move.after)

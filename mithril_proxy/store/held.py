@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, Select, func, or_, select, update
 
 from mithril_proxy.errors import NotFound
 from mithril_proxy.quarantine import AUDIT_KINDS, check_move, check_reconsider
@@ -96,7 +95,7 @@ class Held(Part):
         """Expire claims that have waited since before `before`, oldest first; how many there were, at most `limit`."""
         expired: list[str] = []
 
-        async def expire(connection: AsyncConnection) -> Changes:
+        def expire(connection: Connection) -> Changes:
             at = self._now()
             waiting = (
                 select(quarantine.c.id)
@@ -104,10 +103,10 @@ class Held(Part):
                 .order_by(quarantine.c.id)
                 .limit(limit)
             )
-            expired[:] = (await connection.execute(waiting)).scalars().all()
+            expired[:] = (connection.execute(waiting)).scalars().all()
             columns = {"state": ReviewState.EXPIRED.value, "reviewed_at": at, "reviewer": "mithril"}
             columns["review_reason"] = "its time in quarantine ran out"
-            await connection.execute(update(quarantine).where(quarantine.c.id.in_(expired)).values(columns))
+            connection.execute(update(quarantine).where(quarantine.c.id.in_(expired)).values(columns))
             payload = {"from": ReviewState.PENDING.value, "to": ReviewState.EXPIRED.value, "reviewer": "mithril"}
             return Changes(audit=[AuditEntry(at, "expire", quarantine_id, payload) for quarantine_id in expired])
 
@@ -123,12 +122,12 @@ class Held(Part):
         reason: str,
         step: ReputationStep | None,
     ) -> QuarantineEntry:
-        async def conclude(connection: AsyncConnection) -> Changes:
-            row = await locked_row(connection, quarantine_id)
+        def conclude(connection: Connection) -> Changes:
+            row = locked_row(connection, quarantine_id)
             check(ReviewState(row["state"]), state)
             columns = {**reviewed(reviewer, reason, self._now()), "state": state.value, "is_grant": False}
-            columns["review_step"] = step_text(step)
-            await set_columns(connection, quarantine_id, columns)
+            columns |= {"review_step": step_text(step), "release_key": None, "grant_used_by": None}
+            set_columns(connection, quarantine_id, columns)
             return reviewed_changes(row, state, columns, steps=_steps(row, step))
 
         await self._writer.run(conclude)
@@ -151,17 +150,17 @@ def narrowed(query: Select[Any], where: QuarantineFilter) -> Select[Any]:
     return query
 
 
-async def locked_row(connection: AsyncConnection, quarantine_id: str) -> Row:
+def locked_row(connection: Connection, quarantine_id: str) -> Row:
     """The row of a held claim; nobody else can change it before this transaction ends. Raises NotFound."""
-    rows = await rows_of(connection, select(quarantine).where(quarantine.c.id == quarantine_id))
+    rows = rows_of(connection, select(quarantine).where(quarantine.c.id == quarantine_id))
     if not rows:
         raise _no_entry(quarantine_id)
     return rows[0]
 
 
-async def set_columns(connection: AsyncConnection, quarantine_id: str, columns: dict[str, Any]) -> None:
+def set_columns(connection: Connection, quarantine_id: str, columns: dict[str, Any]) -> None:
     """Change columns of one held claim."""
-    await connection.execute(update(quarantine).where(quarantine.c.id == quarantine_id).values(columns))
+    connection.execute(update(quarantine).where(quarantine.c.id == quarantine_id).values(columns))
 
 
 def reviewed(reviewer: str, reason: str, at: str) -> dict[str, Any]:

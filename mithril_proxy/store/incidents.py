@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mithril_proxy.store.rows import readable
 from mithril_proxy.types import Decision, Provenance
 
 FORGED_TAG_RULE = "provenance.forged-tag"
@@ -106,10 +107,10 @@ def incident(
         "at": at,
         "kind": kind,
         "severity": SEVERITY[kind],
-        "source": source,
-        "principal": principal,
+        "source": readable(source),
+        "principal": readable(principal),
         "decision_id": decision_id,
-        "summary": summary,
+        "summary": readable(summary),
         "advice": ADVICE[kind],
         "period": period,
         "occurrences": 1,

@@ -10,20 +10,19 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from mithril_proxy.errors import ConfigurationError
+from mithril_proxy.store.engines import Transactions
 
 REVISIONS = ("0001",)  # every schema this version knows, oldest first
 HEAD = REVISIONS[-1]
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-async def migrate(writer: AsyncEngine, *, may_change: bool) -> None:
+async def migrate(transactions: Transactions, *, may_change: bool) -> None:
     """Upgrade the database, or only check it. Raises ConfigurationError when this version cannot use it."""
     try:
-        async with writer.begin() as connection:
-            await connection.run_sync(_migrate, may_change)
+        await transactions.run(lambda connection: _migrate(connection, may_change))
     except (SQLAlchemyError, OSError) as error:
         cause = getattr(error, "orig", None) or error
         reason = f"{type(cause).__name__}: {cause}"

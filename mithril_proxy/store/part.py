@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Executable
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy import Connection, Executable
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from mithril_proxy.clock import Clock
 from mithril_proxy.errors import StoreUnavailable
@@ -26,7 +26,7 @@ class Part:
         """The rows of a query, on a connection that is given back at once. Raises StoreUnavailable."""
         try:
             async with self._reader.connect() as connection:
-                return await rows_of(connection, statement, values)
+                return await connection.run_sync(rows_of, statement, values)
         except DATABASE_ERRORS as error:
             raise StoreUnavailable(f"the database cannot be read: {describe(error)}") from error
 
@@ -34,9 +34,6 @@ class Part:
         return time_text(self._clock.now())
 
 
-async def rows_of(
-    connection: AsyncConnection, statement: Executable, values: Mapping[str, Any] | None = None
-) -> Sequence[Row]:
+def rows_of(connection: Connection, statement: Executable, values: Mapping[str, Any] | None = None) -> Sequence[Row]:
     """The rows of a query as mappings."""
-    result = await connection.execute(statement, values)
-    return [dict(row) for row in result.mappings()]
+    return [dict(row) for row in connection.execute(statement, values).mappings()]

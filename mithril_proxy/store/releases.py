@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, select
 
 from mithril_proxy.errors import InvalidTransition
 from mithril_proxy.quarantine import check_move, check_release
@@ -47,8 +46,8 @@ class Releases(Held):
         key = self._clock.new_id("rel")
         begun: dict[str, Any] = {}
 
-        async def begin(connection: AsyncConnection) -> Changes:
-            row = await locked_row(connection, quarantine_id)
+        def begin(connection: Connection) -> Changes:
+            row = locked_row(connection, quarantine_id)
             now = self._clock.now()
             lease_until = row["lease_until"]
             check_release(ReviewState(row["state"]), None if lease_until is None else time_of(lease_until), now)
@@ -60,7 +59,7 @@ class Releases(Held):
                 "release_attempts": row["release_attempts"] + 1,
                 **_corrected(correction),
             }
-            await set_columns(connection, quarantine_id, columns)
+            set_columns(connection, quarantine_id, columns)
             begun.update({**row, **columns})
             return reviewed_changes(row, ReviewState.RELEASING, columns, detail=_intent(columns, correction))
 
@@ -75,15 +74,15 @@ class Releases(Held):
         Raises NotFound, InvalidTransition.
         """
 
-        async def finish(connection: AsyncConnection) -> Changes:
-            row = await locked_row(connection, release.entry.id)
+        def finish(connection: Connection) -> Changes:
+            row = locked_row(connection, release.entry.id)
             if row["release_key"] != release.key:
                 raise InvalidTransition("this claim is not being released under that key")
             if row["state"] == ReviewState.RELEASED.value:
                 return Changes()
             check_move(ReviewState(row["state"]), ReviewState.RELEASED)
             columns = {"state": ReviewState.RELEASED.value, "lease_until": None, "review_step": step_text(step)}
-            await set_columns(connection, row["id"], columns)
+            set_columns(connection, row["id"], columns)
             steps = () if step is None else (step,)
             return self._ended(row, ReviewState.RELEASED, release, outcome, steps)
 
@@ -96,13 +95,13 @@ class Releases(Held):
         Raises NotFound, and InvalidTransition when a later attempt holds the release.
         """
 
-        async def abandon(connection: AsyncConnection) -> Changes:
-            row = await locked_row(connection, release.entry.id)
+        def abandon(connection: Connection) -> Changes:
+            row = locked_row(connection, release.entry.id)
             check_move(ReviewState(row["state"]), ReviewState.PENDING)
             if (row["release_key"], row["release_attempts"]) != (release.key, release.attempt):
                 raise InvalidTransition("a later attempt holds this release")
             columns = {"state": ReviewState.PENDING.value, "lease_until": None}
-            await set_columns(connection, row["id"], columns)
+            set_columns(connection, row["id"], columns)
             return self._ended(row, ReviewState.PENDING, release, outcome)
 
         await self._writer.run(abandon)
@@ -126,12 +125,12 @@ class Releases(Held):
         Raises NotFound, InvalidTransition.
         """
 
-        async def give(connection: AsyncConnection) -> Changes:
-            row = await locked_row(connection, quarantine_id)
+        def give(connection: Connection) -> Changes:
+            row = locked_row(connection, quarantine_id)
             check_move(ReviewState(row["state"]), ReviewState.RELEASED)
             columns = {**reviewed(reviewer, reason, self._now()), "state": ReviewState.RELEASED.value}
             columns |= {"review_step": step_text(step), "is_grant": True}
-            await set_columns(connection, quarantine_id, columns)
+            set_columns(connection, quarantine_id, columns)
             steps = () if step is None else (step,)
             return reviewed_changes(row, ReviewState.RELEASED, columns, steps=steps, detail={"way": "grant"})
 
@@ -157,11 +156,11 @@ class Releases(Held):
     async def use_grant(self, quarantine_id: str, decision_id: str) -> None:
         """Spend a grant on a decision. Exactly one caller does. Raises NotFound, InvalidTransition when it is spent."""
 
-        async def spend(connection: AsyncConnection) -> Changes:
-            row = await locked_row(connection, quarantine_id)
+        def spend(connection: Connection) -> Changes:
+            row = locked_row(connection, quarantine_id)
             if not row["is_grant"] or row["grant_used_by"] is not None:
                 raise InvalidTransition("this claim holds no unused grant")
-            await set_columns(connection, quarantine_id, {"grant_used_by": decision_id})
+            set_columns(connection, quarantine_id, {"grant_used_by": decision_id})
             payload = {"way": "grant", "event": "used", "decision_id": decision_id, "principal": row["principal"]}
             return Changes(audit=[AuditEntry(self._now(), "release", quarantine_id, payload)])
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, bindparam, select, update
 
+from mithril_proxy.store.bulk import insert_rows
 from mithril_proxy.store.incidents import IncidentRules, is_collapse, of_burst, of_collapse
 from mithril_proxy.store.interface import ReputationStep
 from mithril_proxy.store.rows import readable
@@ -31,7 +31,6 @@ _READ = select(
     sources.c.diverted_minute,
     sources.c.diverted_count,
 ).where(sources.c.principal.in_(bindparam("principals", expanding=True)))
-_INSERT = insert(sources)
 _UPDATE = (
     update(sources)
     .where(sources.c.principal == bindparam("of_principal"))
@@ -102,29 +101,28 @@ class Moved:
     incidents: list[dict[str, Any]]
 
 
-async def apply_moves(connection: AsyncConnection, moves: Sequence[Move], rules: IncidentRules) -> Moved:
+def apply_moves(connection: Connection, moves: Sequence[Move], rules: IncidentRules) -> Moved:
     """Fold `moves` into `sources`; a principal seen for the first time starts at its prior."""
     result = Moved([], [])
     if not moves:
         return result
     first = {readable(move.provenance.principal): move for move in reversed(moves)}
-    standings = await _standings(connection, first)
+    standings = _standings(connection, first)
     unseen = [_new_source(principal, move) for principal, move in first.items() if principal not in standings]
-    if unseen:
-        await connection.execute(_INSERT, unseen)
+    insert_rows(connection, sources, unseen)
     for row in unseen:
         standings[row["principal"]] = _Standing(row["prior"], row["reputation"], 0, False, "", 0)
     for move in moves:
         _fold(standings[readable(move.provenance.principal)], move, rules, result)
-    await connection.execute(_UPDATE, [_updated(principal, standing) for principal, standing in standings.items()])
+    connection.execute(_UPDATE, [_updated(principal, standing) for principal, standing in standings.items()])
     return result
 
 
-async def _standings(connection: AsyncConnection, principals: Iterable[str]) -> dict[str, _Standing]:
+def _standings(connection: Connection, principals: Iterable[str]) -> dict[str, _Standing]:
     wanted = sorted(principals)
     found: dict[str, _Standing] = {}
     for start in range(0, len(wanted), IN_LIST):
-        rows = await connection.execute(_READ, {"principals": wanted[start : start + IN_LIST]})
+        rows = connection.execute(_READ, {"principals": wanted[start : start + IN_LIST]})
         found.update({row[0]: _Standing(*row[1:]) for row in rows})
     return found
 

@@ -1,27 +1,32 @@
 """Values to columns and back. Pure.
 
 Text that a database cannot hold (NUL, lone surrogates) is replaced by U+FFFD in the columns meant for reading; what is
-forwarded later comes from `prepared`, whose JSON is ASCII and keeps every character.
+forwarded later comes from `prepared`, whose JSON escapes them and so keeps every character.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
+
+import orjson
 
 from mithril_proxy.audit import SealedRow
 from mithril_proxy.store.interface import AuditRow, Incident, ReputationEvent, ReputationStep, Source
 from mithril_proxy.types import Decision, HeldWrite, Memory, QuarantineEntry, ReviewState, Status
 
 Row = Mapping[str, Any]
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def time_text(at: datetime) -> str:
     """ISO 8601 in UTC, always 27 characters: `2026-12-01T04:37:16.000001Z`."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    in_utc = at if at.tzinfo is UTC else at.astimezone(UTC)
+    return in_utc.isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def time_of(text: str) -> datetime:
@@ -33,7 +38,7 @@ def readable(text: str) -> str:
     """`text` as both engines can store it."""
     if "\x00" in text:
         text = text.replace("\x00", "\ufffd")
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def readable_or_none(text: str | None) -> str | None:
@@ -42,16 +47,22 @@ def readable_or_none(text: str | None) -> str | None:
 
 
 def json_text(value: Any) -> str:
-    """Compact JSON in ASCII. Raises ValueError for NaN and TypeError for what JSON cannot hold."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    """Compact JSON of any text, also of text that the database itself could not hold.
+
+    Raises TypeError or ValueError for what JSON cannot hold.
+    """
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # lone surrogates: the slower encoder escapes them
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
-def decision_columns(decision: Decision, quarantine_id: str | None) -> dict[str, Any]:
-    """The row of one decision."""
+def decision_columns(decision: Decision, at: str, quarantine_id: str | None) -> dict[str, Any]:
+    """The row of one decision; `at` is its time as text."""
     who, signals = decision.provenance, decision.signals
     return {
         "id": decision.id,
-        "at": time_text(decision.at),
+        "at": at,
         "status": decision.status.value,
         "score": decision.trust.score,
         "source": readable(who.source),
@@ -73,7 +84,7 @@ def decision_columns(decision: Decision, quarantine_id: str | None) -> dict[str,
         "contradiction": signals.contradiction,
         "content_danger": signals.content_danger,
         "contributions": json_text([[one.signal, one.value, one.weight] for one in decision.trust.contributions]),
-        "findings": json_text([_finding(finding) for finding in decision.findings]),
+        "findings": json_text(decision.findings),
         "reasons": json_text(decision.reasons),
         "mode": decision.mode.value,
         "policy_digest": decision.policy_digest,
@@ -84,16 +95,6 @@ def decision_columns(decision: Decision, quarantine_id: str | None) -> dict[str,
         "outcome": None,
         "outcome_http_status": None,
         "outcome_at": None,
-    }
-
-
-def _finding(finding: Any) -> dict[str, Any]:
-    return {
-        "stage": finding.stage,
-        "rule": finding.rule,
-        "claim_id": finding.claim_id,
-        "severity": finding.severity,
-        "detail": finding.detail,
     }
 
 

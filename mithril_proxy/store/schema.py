@@ -21,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.types import TypeEngine
 
@@ -75,9 +76,9 @@ decisions = Table(
     _text("outcome", nullable=True),
     Column("outcome_http_status", Integer(), nullable=True),
     _text("outcome_at", nullable=True),
-    Index("ix_decisions_principal", "principal", "id"),
     Index("ix_decisions_source", "source", "id"),
     Index("ix_decisions_status", "status", "id"),
+    sqlite_with_rowid=False,
 )
 
 quarantine = Table(
@@ -130,6 +131,15 @@ sources = Table(
     Column("diverted_count", Integer(), nullable=False),
 )
 
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("owner", TEXT, primary_key=True),
+    Column("session", TEXT, primary_key=True),
+    _text("standing"),
+    _text("at"),
+)
+
 source_keys = Table(
     "source_keys",
     metadata,
@@ -154,6 +164,8 @@ reputation_events = Table(
     sqlite_autoincrement=True,
 )
 
+_IS_OPENING = text("kind = 'writer'")  # the first row of each chain: few among millions
+
 audit = Table(
     "audit",
     metadata,
@@ -168,7 +180,7 @@ audit = Table(
     _text("digest"),
     UniqueConstraint("writer", "sequence", name="uq_audit_writer_sequence"),
     Index("ix_audit_subject", "subject", "id"),
-    Index("ix_audit_kind", "kind", "id"),
+    Index("ix_audit_chains", "id", sqlite_where=_IS_OPENING, postgresql_where=_IS_OPENING),
     sqlite_autoincrement=True,
 )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
 from mithril_proxy.errors import InvalidTransition, NotFound
 from mithril_proxy.store.changes import AuditEntry, Changes
@@ -30,11 +31,8 @@ class Sources(Part):
 
     async def source_by_key(self, key_digest: str) -> Source | None:
         """The registered source that a Mithril key (by SHA-256 hex) belongs to; None when unknown or revoked."""
-        keys = select(source_keys.c.principal).where(
-            source_keys.c.digest == key_digest, source_keys.c.revoked_at.is_(None)
-        )
-        rows = await self._read(select(sources).where(sources.c.principal.in_(keys)))
-        return await self._with_keys(rows[0]) if rows else None
+        rows = await self._read(_BY_KEY, {"key_digest": key_digest})
+        return _one_source(rows) if rows else None
 
     async def add_source(self, name: str, *, prior: float, key_digest: str, may_declare: Sequence[str] = ()) -> Source:
         """Register a source, or issue one more key to it. Raises InvalidTransition when the name is reserved.
@@ -43,11 +41,11 @@ class Sources(Part):
         """
         check_source_name(name)
 
-        async def register(connection: AsyncConnection) -> Changes:
+        def register(connection: Connection) -> Changes:
             at = self._now()
-            await _refuse_known_key(connection, key_digest)
-            await _register(connection, name, prior, may_declare, at)
-            await connection.execute(insert(source_keys).values(digest=key_digest, principal=name, created_at=at))
+            _refuse_known_key(connection, key_digest)
+            _register(connection, name, prior, may_declare, at)
+            connection.execute(insert(source_keys).values(digest=key_digest, principal=name, created_at=at))
             payload = {"event": "key-issued", "key_digest": key_digest, "prior": prior}
             payload["may_declare"] = list(may_declare)
             return Changes(audit=[AuditEntry(at, "source", name, payload)])
@@ -57,26 +55,23 @@ class Sources(Part):
 
     async def source(self, name: str) -> Source:
         """One source by principal. Raises NotFound."""
-        rows = await self._read(select(sources).where(sources.c.principal == name))
+        rows = await self._read(_WITH_KEYS.where(sources.c.principal == name))
         if not rows:
             raise NotFound(f"no source {name!r}")
-        return await self._with_keys(rows[0])
+        return _one_source(rows)
 
     async def sources(self) -> Sequence[Source]:
         """Every source, by name."""
-        rows = await self._read(select(sources).order_by(sources.c.name, sources.c.principal))
-        keys: dict[str, list[str]] = {}
-        for key in await self._read(_LIVE_KEYS):
-            keys.setdefault(key["principal"], []).append(key["digest"])
-        return [source_of(row, keys.get(row["principal"], ())) for row in rows]
+        rows = await self._read(_WITH_KEYS)
+        return [_one_source(list(group)) for _, group in groupby(rows, key=itemgetter("principal"))]
 
     async def reset_source(self, name: str, *, reputation: float, reason: str) -> Source:
         """Set a reputation by hand. Raises NotFound."""
 
-        async def reset(connection: AsyncConnection) -> Changes:
-            row = await _source_row(connection, name)
+        def reset(connection: Connection) -> Changes:
+            row = _source_row(connection, name)
             at = self._now()
-            await _set(connection, name, reputation=reputation, updated_at=at)
+            _set(connection, name, reputation=reputation, updated_at=at)
             moved = {"before": row["reputation"], "after": reputation}
             event = {"at": at, "principal": name, **moved, "reason": f"reset: {readable(reason)}", "decision_id": None}
             payload = {"event": "reset", "reason": reason, "reputation": moved}
@@ -97,7 +92,7 @@ class Sources(Part):
         """Take a key back for good. Raises NotFound when no such key is live."""
         owner: list[str] = []
 
-        async def revoke(connection: AsyncConnection) -> Changes:
+        def revoke(connection: Connection) -> Changes:
             at = self._now()
             statement = (
                 update(source_keys)
@@ -105,7 +100,7 @@ class Sources(Part):
                 .values(revoked_at=at)
                 .returning(source_keys.c.principal)
             )
-            owner[:] = (await connection.execute(statement)).scalars().all()
+            owner[:] = (connection.execute(statement)).scalars().all()
             if not owner:
                 raise NotFound("no live key has this digest")
             payload = {"event": "key-revoked", "key_digest": key_digest, "reason": reason}
@@ -127,56 +122,64 @@ class Sources(Part):
         return [event_of(row) for row in await self._read(query)]
 
     async def _set_frozen(self, name: str, is_frozen: bool, event: str, reason: str) -> Source:
-        async def change(connection: AsyncConnection) -> Changes:
-            row = await _source_row(connection, name)
+        def change(connection: Connection) -> Changes:
+            row = _source_row(connection, name)
             if row["is_frozen"] == is_frozen:
                 raise InvalidTransition(f"source {name!r} is {event} already")
             at = self._now()
-            await _set(connection, name, is_frozen=is_frozen, updated_at=at)
+            _set(connection, name, is_frozen=is_frozen, updated_at=at)
             return Changes(audit=[AuditEntry(at, "source", name, {"event": event, "reason": reason})])
 
         await self._writer.run(change)
         return await self.source(name)
 
-    async def _with_keys(self, row: Row) -> Source:
-        keys = await self._read(_LIVE_KEYS.where(source_keys.c.principal == row["principal"]))
-        return source_of(row, (key["digest"] for key in keys))
 
-
-_LIVE_KEYS = (
-    select(source_keys.c.principal, source_keys.c.digest)
-    .where(source_keys.c.revoked_at.is_(None))
-    .order_by(source_keys.c.created_at, source_keys.c.digest)
+_IS_LIVE = and_(source_keys.c.principal == sources.c.principal, source_keys.c.revoked_at.is_(None))
+_WITH_KEYS = (
+    select(sources, source_keys.c.digest)
+    .select_from(sources.outerjoin(source_keys, _IS_LIVE))
+    .order_by(sources.c.name, sources.c.principal, source_keys.c.created_at, source_keys.c.digest)
+)
+_OWNER = source_keys.alias("owner")
+_BY_KEY = _WITH_KEYS.where(
+    sources.c.principal.in_(
+        select(_OWNER.c.principal).where(_OWNER.c.digest == bindparam("key_digest"), _OWNER.c.revoked_at.is_(None))
+    )
 )
 
 
-async def _source_row(connection: AsyncConnection, name: str) -> Row:
-    rows = await rows_of(connection, select(sources).where(sources.c.principal == name))
+def _one_source(rows: Sequence[Row]) -> Source:
+    """The source that all of `rows` are about, one a live key."""
+    return source_of(rows[0], (row["digest"] for row in rows if row["digest"] is not None))
+
+
+def _source_row(connection: Connection, name: str) -> Row:
+    rows = rows_of(connection, select(sources).where(sources.c.principal == name))
     if not rows:
         raise NotFound(f"no source {name!r}")
     return rows[0]
 
 
-async def _set(connection: AsyncConnection, name: str, **columns: Any) -> None:
-    await connection.execute(update(sources).where(sources.c.principal == name).values(columns))
+def _set(connection: Connection, name: str, /, **columns: Any) -> None:
+    connection.execute(update(sources).where(sources.c.principal == name).values(columns))
 
 
-async def _refuse_known_key(connection: AsyncConnection, key_digest: str) -> None:
-    if await rows_of(connection, select(source_keys.c.digest).where(source_keys.c.digest == key_digest)):
+def _refuse_known_key(connection: Connection, key_digest: str) -> None:
+    if rows_of(connection, select(source_keys.c.digest).where(source_keys.c.digest == key_digest)):
         raise InvalidTransition("this key was issued before; make a new one")
 
 
-async def _register(connection: AsyncConnection, name: str, prior: float, may_declare: Sequence[str], at: str) -> None:
+def _register(connection: Connection, name: str, prior: float, may_declare: Sequence[str], at: str) -> None:
     """Make the row of a source, or bring an existing one up to what is wanted."""
-    rows = await rows_of(connection, select(sources).where(sources.c.principal == name))
+    rows = rows_of(connection, select(sources).where(sources.c.principal == name))
     known = json.loads(rows[0]["may_declare"]) if rows else []
     declared = json.dumps(list(dict.fromkeys([*known, *may_declare])))
     if not rows:
-        await connection.execute(insert(sources).values(_registered(name, prior, declared, at)))
+        connection.execute(insert(sources).values(_registered(name, prior, declared, at)))
     elif rows[0]["is_registered"]:
-        await _set(connection, name, may_declare=declared, updated_at=at)
+        _set(connection, name, may_declare=declared, updated_at=at)
     else:
-        await _set(
+        _set(
             connection,
             name,
             **{key: value for key, value in _registered(name, prior, declared, at).items() if key in _NEW_STANDING},

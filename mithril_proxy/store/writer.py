@@ -4,9 +4,9 @@
 2. A unit is acknowledged after the commit it was in. When the transaction fails, every caller in it gets
    StoreUnavailable, and the writer goes on with the next one on a fresh connection.
 3. A unit that is refused (InvalidTransition, NotFound) is undone to its savepoint; the others of its batch stand.
-   When a constraint refuses rows, the units are tried one by one, so that only the one at fault fails.
+   When a row cannot be stored, the units are tried one by one, so that only the one at fault fails.
 4. A caller that is cancelled has lost its answer, not its unit.
-5. After a commit of unknown result the audit goes on in a new chain, so that no chain can fork.
+5. After a failed transaction the audit goes on in a new chain: its commit may stand after all, and no chain may fork.
 """
 
 from __future__ import annotations
@@ -14,24 +14,26 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy import Connection
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 
 from mithril_proxy.audit import Link
 from mithril_proxy.clock import Clock
 from mithril_proxy.errors import MithrilError, StoreUnavailable
 from mithril_proxy.store.changes import Changes, apply
+from mithril_proxy.store.engines import Transactions
 from mithril_proxy.store.incidents import IncidentRules
 from mithril_proxy.store.rows import time_text
 
-Work = Callable[[AsyncConnection], Awaitable[Changes]]
+Work = Callable[[Connection], Changes]
 
 MAX_BATCH = 256  # units in one transaction: beyond it the gain of group commit is gone and callers only wait longer
 MAX_QUEUE = 4096  # about a second of work at full speed; more waiting callers are told to come back
-DATABASE_ERRORS = (SQLAlchemyError, OSError, TimeoutError)
+ROW_ERRORS = (IntegrityError, DataError, UnicodeError, OverflowError, TypeError, ValueError)  # of one unit alone
+DATABASE_ERRORS = (SQLAlchemyError, sqlite3.Error, OSError)
 
 
 @dataclass(slots=True, eq=False)
@@ -48,7 +50,7 @@ class _Unit:
 class Writer:
     """Makes changes durable. Everything it is given is committed in the order in which it came."""
 
-    engine: AsyncEngine
+    transactions: Transactions
     clock: Clock
     rules: IncidentRules
     max_queue: int = MAX_QUEUE
@@ -86,8 +88,9 @@ class Writer:
         """Commit what is queued and stop; later units are refused."""
         self._is_closing = True
         self._wake.set()
-        if self._task is not None:
-            await asyncio.wait([self._task])
+        while self._task is not None and (self._waiting or not self._task.done()):
+            await asyncio.wait([self._start()])
+        await self.transactions.close()
 
     async def _join(self, *, changes: Changes | None = None, work: Work | None = None) -> None:
         if self._is_closing:
@@ -97,9 +100,19 @@ class Writer:
         unit = _Unit(asyncio.get_running_loop().create_future(), changes, work)
         self._waiting.append(unit)
         self._wake.set()
+        self._start()
+        await unit.done
+
+    def _start(self) -> asyncio.Task[None]:
+        """The task that commits; a new one when there is none, or when a fault in it ended the last one."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._serve(), name="mithril-store-writer")
-        await unit.done
+            self._task.add_done_callback(self._restart)
+        return self._task
+
+    def _restart(self, ended: asyncio.Task[None]) -> None:
+        if self._waiting and not ended.cancelled():
+            self._start()
 
     async def _serve(self) -> None:
         """Commit batch after batch until closed and empty."""
@@ -132,9 +145,9 @@ class Writer:
     async def _commit_or_split(self, batch: Sequence[_Unit]) -> None:
         try:
             await self._commit(batch)
-        except IntegrityError as error:
+        except ROW_ERRORS as error:
             if len(batch) == 1:
-                raise StoreUnavailable(f"a constraint of the database refuses the row: {describe(error)}") from error
+                raise StoreUnavailable(f"the database refuses the row: {describe(error)}") from error
             for unit in batch:
                 await self._settle([unit])
         except DATABASE_ERRORS as error:
@@ -142,38 +155,31 @@ class Writer:
 
     async def _commit(self, batch: Sequence[_Unit]) -> None:
         """One transaction for the whole batch."""
-        async with self.engine.connect() as connection:
-            try:
-                transaction = await connection.begin()
-                link = await self._apply(connection, batch)
-                self._link = self._new_chain()  # rule 5: holds from here until the commit is known to stand
-                await transaction.commit()
-                self._link = link
-            except BaseException:
-                await connection.invalidate()
-                raise
+        link, self._link = self._link, self._new_chain()  # rule 5: holds until the commit is known to stand
+        at = time_text(self.clock.now())
+        self._link = await self.transactions.run(lambda connection: self._apply(connection, batch, link, at))
 
-    async def _apply(self, connection: AsyncConnection, batch: Sequence[_Unit]) -> Link:
+    def _apply(self, connection: Connection, batch: Sequence[_Unit], link: Link, at: str) -> Link:
         changes = Changes()
         for unit in batch:
             unit.refusal = None
-            own = unit.changes if unit.work is None else await self._attempt(connection, unit, unit.work)
+            own = unit.changes if unit.work is None else _attempt(connection, unit, unit.work)
             if own is not None:
                 changes.extend(own)
-        at = time_text(self.clock.now())
-        return await apply(connection, changes, link=self._link, at=at, rules=self.rules)
-
-    async def _attempt(self, connection: AsyncConnection, unit: _Unit, work: Work) -> Changes | None:
-        """What a unit wants written; nothing when it was refused."""
-        try:
-            async with connection.begin_nested():
-                return await work(connection)
-        except MithrilError as error:
-            unit.refusal = error
-            return None
+        return apply(connection, changes, link=link, at=at, rules=self.rules)
 
     def _new_chain(self) -> Link:
         return Link(self.clock.new_id("wri"))
+
+
+def _attempt(connection: Connection, unit: _Unit, work: Work) -> Changes | None:
+    """What a unit wants written; nothing when it was refused."""
+    try:
+        with connection.begin_nested():
+            return work(connection)
+    except MithrilError as error:
+        unit.refusal = error
+        return None
 
 
 def _answer(unit: _Unit, refusal: MithrilError | None) -> None:
@@ -191,4 +197,5 @@ def describe(error: BaseException) -> str:
     cause = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(cause, sqlite3.Error):
         return str(cause)
-    return f"{type(cause).__name__} {getattr(cause, 'sqlstate', None) or ''}".strip()
+    name = type(getattr(cause, "__cause__", None) or cause).__name__  # asyncpg's own class stands behind SQLAlchemy's
+    return f"{name} {getattr(cause, 'sqlstate', None) or ''}".strip()

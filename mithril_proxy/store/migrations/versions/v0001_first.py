@@ -25,7 +25,18 @@ def upgrade() -> None:
     _create_sources()
     _create_quarantine()
     _create_source_keys()
+    _create_sessions()
     op.execute(_INCIDENTS)
+
+
+def _create_sessions() -> None:
+    op.create_table(
+        "sessions",
+        sa.Column("owner", _TEXT, primary_key=True),
+        sa.Column("session", _TEXT, primary_key=True),
+        sa.Column("standing", _TEXT, nullable=False),
+        sa.Column("at", _TEXT, nullable=False),
+    )
 
 
 def _create_audit() -> None:
@@ -43,7 +54,8 @@ def _create_audit() -> None:
         sa.UniqueConstraint("writer", "sequence", name="uq_audit_writer_sequence"),
         sqlite_autoincrement=True,
     )
-    op.create_index("ix_audit_kind", "audit", ["kind", "id"])
+    is_opening = sa.text("kind = 'writer'")
+    op.create_index("ix_audit_chains", "audit", ["id"], sqlite_where=is_opening, postgresql_where=is_opening)
     op.create_index("ix_audit_subject", "audit", ["subject", "id"])
 
 
@@ -84,8 +96,8 @@ def _create_decisions() -> None:
         sa.Column("outcome", _TEXT, nullable=True),
         sa.Column("outcome_http_status", sa.Integer(), nullable=True),
         sa.Column("outcome_at", _TEXT, nullable=True),
+        sqlite_with_rowid=False,
     )
-    op.create_index("ix_decisions_principal", "decisions", ["principal", "id"])
     op.create_index("ix_decisions_source", "decisions", ["source", "id"])
     op.create_index("ix_decisions_status", "decisions", ["status", "id"])
 

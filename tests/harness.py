@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +15,8 @@ from typing import Any
 import orjson
 import structlog
 
-from mithril_proxy.app import assemble_services, build_guard, build_judge
+from mithril_proxy.app import Rules, build_services, load_rules
+from mithril_proxy.chain.recent import RecentWrites
 from mithril_proxy.clock import SystemClock
 from mithril_proxy.errors import UpstreamUnavailable
 from mithril_proxy.policy import load_policy
@@ -23,12 +24,10 @@ from mithril_proxy.proxy import DataPlane
 from mithril_proxy.proxy.asgi import Message, Scope
 from mithril_proxy.proxy.headers import RawHeaders
 from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
-from mithril_proxy.secrets import SecretGuard
 from mithril_proxy.settings import Settings
 from mithril_proxy.store import open_store
 from mithril_proxy.store.interface import Store
 from mithril_proxy.telemetry import Metrics
-from mithril_proxy.types import Judge
 
 UPSTREAM = "http://cognee.test:8000"
 SERVICE_KEY = "service-credential"
@@ -288,10 +287,9 @@ def multipart(
 
 
 @cache
-def _loaded(packs: str, folder: str) -> tuple[SecretGuard, Judge]:
-    """Guard and judge of the shipped rules: loading them runs every rule's examples, which takes most of a second."""
-    settings = Settings(_env_file=None, judge="local")  # type: ignore[call-arg]
-    return build_guard(load_policy(), settings), build_judge(settings, load_policy(), SystemClock())
+def _loaded() -> Rules:
+    """The shipped rules: loading them runs every rule's examples, which takes most of a second."""
+    return load_rules(Settings(_env_file=None, judge="local"), SystemClock())  # type: ignore[call-arg]
 
 
 @asynccontextmanager
@@ -311,9 +309,8 @@ async def bench(
     store = await open_store(settings.database_url, clock)
     scripted = upstream or FakeUpstream()
     try:
-        rules = load_policy(policy)
-        guard, judge = _loaded(str(rules.secrets.packs), str(rules.folder))
-        services = assemble_services(settings, rules, store, clock, guard=guard, judge=judge)
+        rules = replace(_loaded(), policy=load_policy(policy))
+        services = build_services(settings, rules, store, RecentWrites(rules.policy.joins, clock), clock)
         plane = DataPlane(services, store, scripted, Metrics(), clock, structlog.get_logger())
         yield Bench(plane, scripted, store, folder)
     finally:

@@ -85,7 +85,8 @@ class Transactions(Protocol):
 class FileTransactions:
     """SQLite: the whole transaction runs in a thread of its own, one hop for the event loop.
 
-    Over aiosqlite each statement would be three or four hops: measured 3.7 ms instead of 0.6 ms for one decision.
+    Over aiosqlite each statement is three or four hops, 21 for one decision: measured 3.7 ms of the loop's time for it
+    instead of 0.4 ms.
     """
 
     def __init__(self, url: URL, busy_timeout_s: float) -> None:

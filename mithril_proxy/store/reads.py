@@ -1,7 +1,8 @@
 """Short reads beside the writer: each on a connection that is given back at once and holds no transaction.
 
-SQLite is read in a few threads of its own, one hop a read: over aiosqlite a query takes four hops, and 1.5 ms of CPU
-instead of 0.3 ms for one reputation. Look-ups of single keys that come while one is running are joined into the next.
+SQLite is read in a few threads of its own, one hop a read: over aiosqlite a query is four hops, and one reputation
+took 1.5 ms of CPU instead of 0.5 ms. Look-ups of single keys that come while one runs are joined into the next: at 64
+callers 26 us each instead of 2.4 ms.
 """
 
 from __future__ import annotations

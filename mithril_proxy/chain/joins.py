@@ -4,7 +4,7 @@
    with the claim as one text, in both orders. Danger that no part has alone is a finding and counts as the claim's own.
 2. Only writes that are innocent by themselves are remembered, and a claim that completes an instruction is not: later
    writes of the same source, or about the same entity, are not blamed for it.
-3. Fragments are short: a longer write than `max_note_chars` is neither joined nor remembered, the judge saw it whole.
+3. Fragments are short: a write longer than `max_note_chars` is neither joined nor remembered; the judge saw it whole.
 4. A claim that says again what is known already is marked: it earns no reputation.
 5. What is remembered is bounded in time, number and bytes, and lies in memory only.
 """

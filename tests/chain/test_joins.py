@@ -206,6 +206,13 @@ async def test_a_repeated_own_write_is_marked() -> None:
     assert rules(await bench.write("Backups run at two!")) == ["joins.duplicate"]
 
 
+async def test_a_repeated_write_is_not_joined_with_itself() -> None:
+    bench = Bench()
+    await bench.write_all("one", "two", "one")
+    assert isinstance(bench.judge, RuledJudge)
+    assert bench.judge.asked == ["one two", "two one"] * 2
+
+
 async def test_evidence_of_earlier_stages_is_kept() -> None:
     before = Finding("redact", "redact.jwt", "c", 0.9)
     bench = Bench()

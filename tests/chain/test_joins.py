@@ -210,7 +210,7 @@ async def test_a_repeated_write_is_not_joined_with_itself() -> None:
     bench = Bench()
     await bench.write_all("one", "two", "one")
     assert isinstance(bench.judge, RuledJudge)
-    assert bench.judge.asked == ["one two", "two one"] * 2
+    assert bench.judge.asked == ["one two", "two one", "two one", "one two"]
 
 
 async def test_evidence_of_earlier_stages_is_kept() -> None:

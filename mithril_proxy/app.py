@@ -140,7 +140,7 @@ class Application:
         return True
 
     async def observe_upstream(self) -> bool:
-        """Look at the upstream's version; recalls are narrowed while it is not one that Mithril knows. True when it is."""
+        """Look at the upstream's version; recalls are narrowed while Mithril does not know it. True when it does."""
         version = await observe_version(self.upstream)
         if version != self.version:
             log = self.log.info if version.verdict == "ok" else self.log.warning

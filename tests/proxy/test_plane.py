@@ -239,7 +239,7 @@ async def test_several_claims_of_one_call_are_decided_one_by_one(setup: Bench) -
     body, content_type = multipart([("datasetName", "main")], files)
     reply = await setup.call("POST", "/api/v1/add", source="wiki", headers=[("content-type", content_type)], body=body)
     assert reply.status == 202
-    assert [entry["status"] for entry in reply.json()["items"]][0] == "warn"
+    assert reply.json()["items"][0]["status"] == "warn"
     assert reply.json()["items"][1]["status"] in ("rejected", "quarantined", "review")
     assert reply.json()["upstream"] == {"status": "completed"}
     [sent] = setup.upstream.sent
@@ -450,16 +450,3 @@ async def test_only_its_health_stands_on_the_data_plane(setup: Bench, path: str,
 async def test_a_process_that_stops_is_not_ready(setup: Bench) -> None:
     setup.plane.is_draining = True
     assert (await setup.call("GET", "/_mithril/health/ready")).status == 503
-
-
-async def test_a_websocket_is_closed_with_a_reason(setup: Bench) -> None:
-    sent: list[Any] = []
-
-    async def receive() -> Any:
-        return {"type": "websocket.connect"}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    await setup.plane({"type": "websocket"}, receive, send)
-    assert sent[0]["type"] == "websocket.close"

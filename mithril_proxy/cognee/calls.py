@@ -57,6 +57,37 @@ class WriteCall:
         return self.sessions[0] if self.is_session and self.sessions else None
 
 
+def unread_files(call: WriteCall) -> tuple[Piece, ...]:
+    """The opaque files of a call whose text somebody else may be able to read; archives of memory are none."""
+    if call.values.get("content_type") == "cogx-archive":
+        return ()
+    return tuple(piece for piece in call.pieces if piece.blob is not None)
+
+
+def with_text(call: WriteCall, claim_id: str, text: str, *, keeps_original: bool = False) -> WriteCall:
+    """`call` with the text of one opaque file, which is judged and forwarded in place of its bytes.
+
+    With `keeps_original` the bytes themselves are forwarded after all, unless the text comes back changed.
+    """
+    pieces = tuple(
+        _read_piece(piece, text, keeps_original) if piece.claim_id == claim_id else piece for piece in call.pieces
+    )
+    names = {f"{piece.place}.filename": piece.filename for piece in pieces}
+    claims = tuple(_read_claim(claim, text, names) if claim.id == claim_id else claim for claim in call.claims)
+    return replace(call, pieces=pieces, claims=claims)
+
+
+def _read_piece(piece: Piece, text: str, keeps_original: bool) -> Piece:
+    if keeps_original:
+        return replace(piece, text=text)
+    return replace(piece, text=text, blob=None, filename=f"{piece.filename}.txt")
+
+
+def _read_claim(claim: Claim, text: str, names: Mapping[str, str]) -> Claim:
+    annotations = tuple(replace(said, text=names.get(said.locator, said.text)) for said in claim.annotations)
+    return replace(claim, text=text, is_opaque=False, annotations=annotations)
+
+
 def spoken(values: Mapping[str, object], fields: Mapping[str, Field]) -> tuple[Annotation, ...]:
     """Every string of a client in `values`, with its locator."""
     return tuple(

@@ -14,7 +14,8 @@ MithrilError
 ├── StoreUnavailable           nothing can be made durable                                   (HTTP 503)
 ├── TamperedAudit              the audit chain does not verify
 ├── NotFound                   no source, decision or entry of that name
-└── InvalidTransition          the quarantine's life cycle does not allow this step
+├── InvalidTransition          the quarantine's life cycle does not allow this step
+└── DemoFailed                 a server of the demo did not start, or decided otherwise      (cli: exit 1)
 
 Messages say what was wrong and what to do. They never hold claim text, tokens or bodies.
 """
@@ -89,7 +90,8 @@ class UpstreamTimeout(UpstreamUnavailable):
 
 
 class JudgeUnavailable(MithrilError):
-    """No verdict. `reason` is a stable word: timeout, unreachable, malformed, refused, out_of_range, circuit_open.
+    """No verdict. `reason` is a stable word: timeout, unreachable, rate_limited, misconfigured, malformed, refused,
+    out_of_range, too_long, circuit_open.
 
     `partial` is what could be said without the missing judge (the local rules' verdict), None when nothing could.
     """
@@ -114,3 +116,7 @@ class NotFound(MithrilError):
 
 class InvalidTransition(MithrilError):
     """The quarantine's life cycle does not allow this step."""
+
+
+class DemoFailed(MithrilError):
+    """A server of the demo did not start, or a decision was not the expected one. The message says where to look."""

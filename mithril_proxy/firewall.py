@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from mithril_proxy.chain.gate import UNAVAILABLE_SUFFIX, gate
+from mithril_proxy.chain.gate import UNAVAILABLE_SUFFIX, gate, score_findings
 from mithril_proxy.chain.inspection import Inspection, Stage
 from mithril_proxy.chain.score import freshness, trust_score
 from mithril_proxy.clock import Clock
@@ -122,6 +122,7 @@ class Firewall:
             inspection = await self._run(stage, inspection)
             stage_ms[stage.name] = (self.clock.monotonic_s() - started_s) * 1000
         trust = trust_score(inspection.signals, self.policy)
+        inspection = inspection.with_findings(*score_findings(trust, claim.id, self.policy))
         decision = Decision(
             id=self.clock.new_id("dec"),
             at=arrived_at,
@@ -148,7 +149,7 @@ class Firewall:
         try:
             async with asyncio.timeout(self.policy.judge.stage_deadline_s):
                 after = await stage.inspect(before)
-        except Exception as error:  # guarantee 2: whatever went wrong, the claim is not admitted for it
+        except Exception as error:  # noqa: BLE001 - guarantee 2: whatever went wrong, the claim is not admitted for it
             return _failed(stage, before, type(error).__name__)
         if after.findings[: len(before.findings)] != before.findings or after.provenance != before.provenance:
             return _failed(stage, before, "evidence changed")

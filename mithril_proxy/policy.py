@@ -2,7 +2,7 @@
 
 1. A policy is one TOML file; a key that it leaves out keeps the value of `policies/default.toml`.
 2. An unknown key, a wrong type or a number out of range stops the start and names file, key and reason.
-3. `digest` identifies the whole policy (its merged values, its rule packs' and prompts' bytes) and stands in every decision.
+3. `digest` identifies the whole policy (merged values, bytes of rule packs and prompts) and stands in every decision.
 """
 
 from __future__ import annotations
@@ -108,6 +108,25 @@ class ReputationRule(_Section):
     floor: Unit
     ceiling: Unit
     unknown_prior: Unit
+    penalise: Literal["always", "evidence"]
+    blameless_floor: Unit
+    reward: Literal["admitted", "own-merit"]
+    neutral: Unit
+    probation_writes: Annotated[int, Field(ge=0)]
+    probation_hours: Annotated[float, Field(ge=0.0)]
+
+
+class Joins(_Section):
+    """How far back the last writes of a source and about an entity are judged as one."""
+
+    window_s: Positive
+    max_writes: Annotated[int, Field(ge=1, le=64)]
+    max_note_chars: Annotated[int, Field(ge=40)]
+    max_chars: Annotated[int, Field(ge=200)]
+    max_keys: Annotated[int, Field(ge=1)]
+    max_bytes: Annotated[int, Field(ge=1024)]
+    entities: Annotated[int, Field(ge=0, le=32)]
+    found_above: Unit
 
 
 class Forward(_Section):
@@ -187,13 +206,26 @@ class Limits(_Section):
 
 
 class JudgeRule(_Section):
-    """How long a judge may take and when it is left alone."""
+    """How long a judge may take, when it is left alone, and what a language model is asked."""
 
     deadline_s: Positive
     stage_deadline_s: Positive
     max_concurrency: Annotated[int, Field(ge=1)]
     breaker_failures: Annotated[int, Field(ge=1)]
     breaker_reset_s: Positive
+    retries: Annotated[int, Field(ge=0, le=5)]
+    rules: str
+    prompts: Annotated[tuple[str, ...], Field(min_length=1, max_length=2)]
+    addressed: str
+    borderline_margin: Annotated[float, Field(ge=0.0, le=0.5)]
+    window_chars: Annotated[int, Field(ge=1000)]
+    max_windows: Annotated[int, Field(ge=1, le=64)]
+    memory_chars: Annotated[int, Field(ge=200)]
+    max_answer_tokens: Annotated[int, Field(ge=64)]
+    cache_entries: Annotated[int, Field(ge=0)]
+    cache_s: Annotated[float, Field(ge=0.0)]
+    input_price: Annotated[float, Field(ge=0.0)]
+    output_price: Annotated[float, Field(ge=0.0)]
 
 
 class Secrets(_Section):
@@ -224,6 +256,8 @@ class Policy(_Section):
     content_danger: ContentDanger
     caps: tuple[Cap, ...]
     reputation: ReputationRule
+    joins: Joins
+    lineages: dict[str, str] = {}
     sources: dict[str, Unit]
     principals: tuple[SourceRule, ...] = ()
     forward: Forward
@@ -241,9 +275,7 @@ class Policy(_Section):
     def scale(self) -> float:
         """The most that raw can reach: 0.525 with the default numbers."""
         weights = self.weights
-        return (
-            weights.source_reputation + weights.corroboration * self.corroboration.maximum + weights.freshness
-        )
+        return weights.source_reputation + weights.corroboration * self.corroboration.maximum + weights.freshness
 
     def prior_of(self, source: str) -> float:
         """The reputation that `source` starts with."""
@@ -321,11 +353,16 @@ def load_policy(name: str = "default.toml") -> Policy:
 
 
 def _digest(policy: Policy) -> str:
-    """SHA-256 over the merged values and the bytes of every rule pack."""
+    """SHA-256 over the merged values and the bytes of every rule pack and prompt."""
     state = hashlib.sha256(json.dumps(policy.model_dump(mode="json"), sort_keys=True).encode())
     for pack in policy.secrets.packs:
         path = policy.resolve(pack)
         if not path.is_file():
             raise ConfigurationError(f"secrets.packs: {pack!r} is neither beside the policy nor shipped with Mithril")
+        state.update(path.read_bytes())
+    for prompt in (policy.judge.rules, *policy.judge.prompts, policy.judge.addressed):
+        path = policy.resolve(prompt)
+        if not path.is_file():
+            raise ConfigurationError(f"judge: {prompt!r} is neither beside the policy nor shipped with Mithril")
         state.update(path.read_bytes())
     return state.hexdigest()

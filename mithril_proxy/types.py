@@ -46,9 +46,13 @@ class Mode(enum.StrEnum):
 
 
 class ReviewState(enum.StrEnum):
-    """Where a held claim stands in its life cycle."""
+    """Where a held claim stands in its life cycle (`mithril_proxy.quarantine` has the transitions).
+
+    `RELEASING` lasts from the intent to forward it until its outcome is known: after a crash it says what to finish.
+    """
 
     PENDING = "pending"
+    RELEASING = "releasing"
     RELEASED = "released"
     REJECTED = "rejected"
     EXPIRED = "expired"
@@ -254,7 +258,10 @@ class QuarantineEntry:
 class Judge(Protocol):
     """Scores a claim against verified context. Raises `JudgeUnavailable`, nothing else."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What decisions and logs call it."""
+        ...
 
     async def judge(self, text: str, context: tuple[Memory, ...]) -> Verdict:
         """Contradiction and danger of `text`, each 0..1."""

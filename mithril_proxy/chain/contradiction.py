@@ -8,20 +8,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from mithril_proxy.chain.corroboration import independent_aligned
 from mithril_proxy.chain.gate import OPAQUE_RULE
 from mithril_proxy.chain.inspection import Inspection
 from mithril_proxy.chain.score import clamp, corroboration
 from mithril_proxy.errors import JudgeUnavailable, UpstreamUnavailable
 from mithril_proxy.policy import Policy
-from mithril_proxy.types import Claim, Finding, Judge, Memory, Relation, Verdict, VerifiedMemory
+from mithril_proxy.types import Claim, Finding, Judge, Memory, Verdict, VerifiedMemory
 
 PROBE_WINDOW_CHARS = 1500  # about 350 tokens: an embedding of more text is about nothing in particular
 PROBE_WINDOWS = 8  # of one claim, spread evenly over its length
-
-CountIndependent = Callable[[tuple[Memory, ...], tuple[Relation, ...], str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,6 @@ class Contradiction:
 
     judge: Judge
     policy: Policy
-    count_independent: CountIndependent
     name: str = "contradiction"
 
     async def inspect(self, inspection: Inspection) -> Inspection:
@@ -60,7 +57,9 @@ class Contradiction:
         return replace(inspection, context=near)
 
     def _apply(self, inspection: Inspection, verdict: Verdict) -> Inspection:
-        independent = self.count_independent(inspection.context, verdict.relations, inspection.provenance.source)
+        independent = independent_aligned(
+            inspection.context, verdict.relations, inspection.provenance.source, self.policy.lineages
+        )
         signals = replace(
             inspection.signals,
             contradiction=clamp(verdict.contradiction),

@@ -27,6 +27,14 @@ def status_by_score(score: float, thresholds: Thresholds) -> Status:
     return next((status for least, status in ladder if score >= least - TOLERANCE), Status.REJECT)
 
 
+def score_findings(trust: Trust, claim_id: str, policy: Policy) -> tuple[Finding, ...]:
+    """The finding that says that the score alone keeps a claim out; nothing when it does not."""
+    if status_by_score(trust.score, policy.thresholds).is_admitted:
+        return ()
+    detail = f"{trust.score:.3f} is below warn = {policy.thresholds.warn:g}"
+    return (Finding("score", "score.below-threshold", claim_id, 0.1, detail),)
+
+
 def gate(trust: Trust, signals: Signals, findings: Iterable[Finding], policy: Policy) -> Status:
     """What becomes of a claim: by its score, lowered by every cap that applies."""
     found = tuple(findings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from mithril_proxy.types import Claim, Finding, Memory, Provenance, Signals, VerifiedMemory
@@ -15,7 +15,7 @@ class Inspection:
     claim: Claim
     provenance: Provenance
     memory: VerifiedMemory
-    signals: Signals = Signals()
+    signals: Signals = field(default_factory=Signals)
     findings: tuple[Finding, ...] = ()
     context: tuple[Memory, ...] = ()
     judge: str = ""
@@ -29,7 +29,10 @@ class Inspection:
 class Stage(Protocol):
     """One step of the chain. Its fields are its dependencies; it adds findings and signals only."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The first part of its rule ids."""
+        ...
 
     async def inspect(self, inspection: Inspection) -> Inspection:
         """The inspection with this stage's evidence. May raise: the runner turns that into a finding."""

@@ -17,15 +17,12 @@ class ReputationBook(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class FixedReputation:
-    """One reputation for everybody: `mithril evaluate` and tests."""
-
-    value: float
+class PriorReputation:
+    """Everybody has the prior of its provenance: `mithril evaluate` and tests."""
 
     async def reputation_of(self, provenance: Provenance) -> float:
-        """The given value."""
-        return self.value
+        """The prior."""
+        return provenance.prior
 
 
 @dataclass(frozen=True, slots=True)

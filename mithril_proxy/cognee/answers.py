@@ -39,6 +39,11 @@ def filter_answer(answer: object, *, search_type: str, scopes: frozenset[str], t
     return Filtered(scrub(kept, redact), removed)
 
 
+def without_unverified(answer: object, *, search_type: str, scopes: frozenset[str], tags: Tags) -> object:
+    """The answer without memory that is not verified, not yet scrubbed."""
+    return _without_unverified(answer, search_type, scopes, tags)[0]
+
+
 def scrub(value: object, redact: Redact) -> object:
     """`value` after `redact`, with UUIDs and hashes as they were."""
     return _with_ids(value, redact(value), "")

@@ -56,6 +56,12 @@ class WriteCall:
         """The one session that the call stores in, if any."""
         return self.sessions[0] if self.is_session and self.sessions else None
 
+    @property
+    def dataset_ids(self) -> tuple[str, ...]:
+        """The dataset that the call names by id, when it does."""
+        given = (*(self.values.get(name) for name in ("datasetId", "dataset_id")), dict(self.query).get("dataset_id"))
+        return tuple(str(dataset_id) for dataset_id in given if dataset_id)[:1]
+
 
 def unread_files(call: WriteCall) -> tuple[Piece, ...]:
     """The opaque files of a call whose text somebody else may be able to read; archives of memory are none."""

@@ -1,8 +1,9 @@
 """What the rest of Mithril may ask of its database, whichever engine is behind it.
 
-1. Every write method returns after its commit, or raises StoreUnavailable; nothing is acknowledged before it is durable.
+1. Every write method returns after its commit, or raises StoreUnavailable; nothing is acknowledged before that.
 2. One call is one transaction: decision, held write, reputation and audit rows stand together or not at all.
-3. Reputation is updated where it lies (one UPDATE … RETURNING), so that any number of writers lose nothing.
+3. Reputation is read and written in one transaction under the database's write lock, so that any number of writers
+   lose nothing.
 4. The audit is append-only and hash-chained per writer; no method changes or deletes a row of it.
 """
 
@@ -59,7 +60,7 @@ class ReputationEvent:
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One row of the audit. `digest` = SHA-256 over writer, sequence, time, kind, subject, payload and the previous digest."""
+    """One row of the audit. `digest` is SHA-256 over all other columns but `id` (`mithril_proxy.audit.digest_of`)."""
 
     id: int
     writer: str
@@ -74,7 +75,7 @@ class AuditRow:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """One row of the view `incidents`."""
+    """One row of the view `incidents`. `occurrences` counts what one row stands for, of one kind, source and minute."""
 
     at: datetime
     kind: str
@@ -83,6 +84,8 @@ class Incident:
     decision_id: str | None
     summary: str
     advice: str
+    occurrences: int = 1
+    id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +116,49 @@ class QuarantineFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldGroup:
+    """Held claims with one text: how many there are, of how many principals, and the newest of them."""
+
+    claim_digest: str
+    entries: int
+    principals: int
+    newest_id: str
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a reviewer releases in place of what was held: the text, and the upstream write that holds it."""
+
+    text: str
+    prepared: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The right to forward one held claim now. `key` is the same at every attempt: it makes a repeated forward one.
+
+    `attempt` is 1 at first, more when an earlier holder died; `lease_until` is when somebody else may take over.
+    """
+
+    entry: QuarantineEntry
+    key: str
+    attempt: int
+    lease_until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class ChainReport:
-    """Result of verifying the audit: rows read, heads by writer, and what is wrong with the first broken row."""
+    """Result of verifying the audit: rows read, heads by writer, and what is wrong with the first broken row.
+
+    `anchor` holds the heads to keep elsewhere: those that no later chain of the audit names.
+    """
 
     rows: int
     heads: Mapping[str, str]
     broken: str | None = None
+    anchor: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_intact(self) -> bool:
@@ -172,9 +212,7 @@ class Store(Protocol):
         """The registered source that a Mithril key (by SHA-256 hex) belongs to; None when unknown or revoked."""
         ...
 
-    async def add_source(
-        self, name: str, *, prior: float, key_digest: str, may_declare: Sequence[str] = ()
-    ) -> Source:
+    async def add_source(self, name: str, *, prior: float, key_digest: str, may_declare: Sequence[str] = ()) -> Source:
         """Register a source, or issue one more key to it. Raises InvalidTransition when the name is reserved."""
         ...
 
@@ -190,8 +228,29 @@ class Store(Protocol):
         """Set a reputation by hand. Raises NotFound."""
         ...
 
+    async def freeze_source(self, name: str, *, reason: str) -> Source:
+        """Stop the reputation of a source from moving. Raises NotFound, InvalidTransition when it is frozen already."""
+        ...
+
+    async def thaw_source(self, name: str, *, reason: str) -> Source:
+        """Let the reputation of a source move again. Raises NotFound, InvalidTransition when it is not frozen."""
+        ...
+
+    async def revoke_key(self, key_digest: str, *, reason: str) -> Source:
+        """Take a key back for good. Raises NotFound when no such key is live."""
+        ...
+
     async def reputation_events(self, principal: str, page: Page) -> Sequence[ReputationEvent]:
         """What moved a reputation, newest first."""
+        ...
+
+    # --- sessions --------------------------------------------------------------------------------------------------
+    async def session_standing(self, owner: str, session: str) -> str | None:
+        """The standing that was kept for a session of `owner`; None when it was never written through Mithril."""
+        ...
+
+    async def keep_session(self, owner: str, session: str, standing: str) -> None:
+        """Keep the standing of a session; the first one that was kept stays."""
         ...
 
     # --- quarantine ------------------------------------------------------------------------------------------------
@@ -218,9 +277,88 @@ class Store(Protocol):
         """
         ...
 
+    async def reconsider(
+        self,
+        quarantine_id: str,
+        state: ReviewState,
+        *,
+        reviewer: str,
+        reason: str,
+        step: ReputationStep | None = None,
+    ) -> QuarantineEntry:
+        """Change the outcome of a review; the step that the first one took is taken back before `step`.
+
+        Raises NotFound, InvalidTransition.
+        """
+        ...
+
+    async def held_groups(self, page: Page, where: QuarantineFilter) -> Sequence[HeldGroup]:
+        """Held claims grouped by text, the one with the newest entry first; `page.before` is a `newest_id`."""
+        ...
+
+    async def begin_release(
+        self,
+        quarantine_id: str,
+        *,
+        reviewer: str,
+        reason: str,
+        lease_s: float = 120.0,
+        correction: Correction | None = None,
+    ) -> Release:
+        """Commit the intent to forward a held claim: call it before the upstream. Exactly one caller holds it.
+
+        A claim whose holder died can be taken over when its lease has run out. Raises NotFound, InvalidTransition.
+        """
+        ...
+
+    async def finish_release(
+        self, release: Release, outcome: Outcome, *, step: ReputationStep | None = None
+    ) -> QuarantineEntry:
+        """Commit that the upstream took the claim. Doing it again with the same key changes nothing.
+
+        Raises NotFound, InvalidTransition.
+        """
+        ...
+
+    async def abandon_release(self, release: Release, outcome: Outcome) -> QuarantineEntry:
+        """Commit that the upstream refused the claim: it waits for review again.
+
+        Raises NotFound, and InvalidTransition when a later attempt holds the release.
+        """
+        ...
+
+    async def lapsed_releases(self, limit: int = 100) -> Sequence[QuarantineEntry]:
+        """Claims whose release began and whose lease ran out: a process died between intent and outcome."""
+        ...
+
+    async def grant(
+        self, quarantine_id: str, *, reviewer: str, reason: str, step: ReputationStep | None = None
+    ) -> QuarantineEntry:
+        """Release without forwarding: the same principal's next write of the same text may pass, once.
+
+        Raises NotFound, InvalidTransition.
+        """
+        ...
+
+    async def find_grant(self, principal: str, claim_digest: str) -> QuarantineEntry | None:
+        """The oldest unused grant for this principal and text; None when there is none. Reads only."""
+        ...
+
+    async def use_grant(self, quarantine_id: str, decision_id: str) -> None:
+        """Spend a grant on a decision. Exactly one caller does. Raises NotFound, InvalidTransition when it is spent."""
+        ...
+
+    async def expire_held(self, before: datetime, *, limit: int = 500) -> int:
+        """Expire claims that have waited since before `before`, oldest first; how many there were, at most `limit`."""
+        ...
+
     # --- audit -----------------------------------------------------------------------------------------------------
     async def audit(self, *, after: int = 0, limit: int = 500) -> Sequence[AuditRow]:
         """Audit rows in order of their id, after the id `after`."""
+        ...
+
+    async def last_audit(self, limit: int) -> Sequence[AuditRow]:
+        """The newest audit rows, at most `limit`, oldest of them first."""
         ...
 
     def audit_rows(self) -> AsyncIterator[AuditRow]:
@@ -231,8 +369,10 @@ class Store(Protocol):
         """Check every chain, and that each anchored head (writer → digest) is still in it."""
         ...
 
-    async def incidents(self, *, since: datetime | None = None, limit: int = 100) -> Sequence[Incident]:
-        """Rows of the view `incidents`, newest first."""
+    async def incidents(
+        self, *, since: datetime | None = None, after: int | None = None, limit: int = 100
+    ) -> Sequence[Incident]:
+        """Rows of the view `incidents`, newest first; with `after`, those behind that id, oldest first."""
         ...
 
     # --- life ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,204 @@
+"""The one composition root: everything is constructed here and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp
+from structlog.typing import FilteringBoundLogger
+
+from mithril_proxy.admin import build_admin
+from mithril_proxy.chain import build_chain, build_dry_chain
+from mithril_proxy.chain.recent import RecentWrites
+from mithril_proxy.chain.reputation_rule import reputation_step
+from mithril_proxy.clock import Clock, SystemClock
+from mithril_proxy.errors import ConfigurationError, MithrilError
+from mithril_proxy.firewall import Firewall
+from mithril_proxy.judge.danger import DangerRules, check_rules
+from mithril_proxy.judge.floor import FlooredJudge
+from mithril_proxy.judge.local import LocalJudge
+from mithril_proxy.judge.openai import OpenAIJudge, connect
+from mithril_proxy.judge.prompts import load_prompts
+from mithril_proxy.policy import Policy, load_policy
+from mithril_proxy.proxy import DataPlane, Services
+from mithril_proxy.proxy.headers import rebuilt_request_headers
+from mithril_proxy.proxy.identity import Identifier
+from mithril_proxy.proxy.reevaluate import Reevaluator
+from mithril_proxy.proxy.release import Releases
+from mithril_proxy.proxy.reserved import KnownSources
+from mithril_proxy.proxy.upstream import AiohttpUpstream, Upstream
+from mithril_proxy.secrets import SecretGuard, check_examples, load_guard
+from mithril_proxy.settings import Settings
+from mithril_proxy.store import open_store
+from mithril_proxy.store.interface import Recorded, ReputationStep, Store
+from mithril_proxy.telemetry import Metrics
+from mithril_proxy.types import Decision, HeldWrite, Judge
+
+HEAL_EVERY_S = 30.0  # the circuit of a judge that was down closes again after as long
+
+
+def build_guard(policy: Policy, settings: Settings) -> SecretGuard:
+    """The credential guard of a policy. Raises ConfigurationError."""
+    tag_key = settings.secret_tag_key
+    return load_guard(
+        [policy.resolve(pack) for pack in policy.secrets.packs],
+        tag_key=tag_key.get_secret_value().encode() if tag_key else None,
+    )
+
+
+def rule_problems(policy: Policy, settings: Settings) -> tuple[str, ...]:
+    """Rules whose own examples fail, of every rule file that the policy loads. Raises ConfigurationError."""
+    danger = DangerRules.load(policy.resolve(policy.judge.rules))
+    return (*check_examples(build_guard(policy, settings)), *check_rules(danger))
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """A policy with everything that it loads: the credential guard, the judge, and the local rules by themselves."""
+
+    policy: Policy
+    guard: SecretGuard
+    judge: Judge
+    local: Judge
+
+
+def load_rules(settings: Settings, clock: Clock) -> Rules:
+    """The policy of the settings and its rules. Raises ConfigurationError."""
+    policy = load_policy(settings.policy)
+    local = LocalJudge.load(policy.resolve(policy.judge.rules))
+    return Rules(policy, build_guard(policy, settings), build_judge(settings, policy, clock, local), local)
+
+
+def build_judge(settings: Settings, policy: Policy, clock: Clock, local: Judge) -> Judge:
+    """The judge of the settings: the local rules alone, or as the floor under a language model.
+
+    Raises ConfigurationError.
+    """
+    if settings.effective_judge == "local":
+        return local
+    if settings.llm_api_key is None:
+        raise ConfigurationError("MITHRIL_LLM_API_KEY: must be set for the openai judge; or set MITHRIL_JUDGE=local")
+    client = connect(policy.judge, base_url=settings.llm_base_url, api_key=settings.llm_api_key.get_secret_value())
+    model = OpenAIJudge(client, model=settings.llm_model, prompts=load_prompts(policy), policy=policy, clock=clock)
+    return FlooredJudge(model, local)
+
+
+def build_dry_firewall(settings: Settings) -> Firewall:
+    """A firewall with no database and no upstream, for `mithril evaluate`. Raises ConfigurationError."""
+    clock = SystemClock()
+    rules = load_rules(settings, clock)
+    stages = build_dry_chain(rules.policy, guard=rules.guard, judge=rules.judge)
+    return Firewall(stages, rules.policy, clock, RecordsNothing(), reputation_step)
+
+
+class RecordsNothing:
+    """The recorder of a dry run."""
+
+    async def record(
+        self, decision: Decision, *, held: HeldWrite | None = None, step: ReputationStep | None = None
+    ) -> Recorded:
+        """Nothing is kept."""
+        return Recorded(quarantine_id=None, reputation=decision.signals.source_reputation)
+
+
+@dataclass(slots=True)
+class Application:
+    """One running Mithril. `reload` swaps the policy; requests under way keep the one they began with."""
+
+    settings: Settings
+    store: Store
+    upstream: AiohttpUpstream
+    metrics: Metrics
+    clock: Clock
+    log: FilteringBoundLogger
+    data_plane: DataPlane
+    recent: RecentWrites
+
+    async def reload(self) -> bool:
+        """Load the policy again. False, with the reason in the log, when it is wrong: the old one stays."""
+        before = self.data_plane.services.policy.digest
+        try:
+            rules = load_rules(self.settings, self.clock)
+        except ConfigurationError as error:
+            self.log.error("policy.reload_refused", reason=str(error), kept=before)
+            await self.store.append_audit("policy", before, {"event": "reload_refused", "reason": str(error)})
+            return False
+        self.data_plane.services = build_services(self.settings, rules, self.store, self.recent, self.clock)
+        self.log.info("policy.reloaded", digest=rules.policy.digest, before=before)
+        await self.store.append_audit("policy", rules.policy.digest, {"event": "reloaded", "before": before})
+        return True
+
+
+def build_services(settings: Settings, rules: Rules, store: Store, recent: RecentWrites, clock: Clock) -> Services:
+    """Everything that depends on the policy."""
+    policy = rules.policy
+    service_key = settings.upstream_api_key.get_secret_value() if settings.upstream_api_key else None
+    stages = build_chain(
+        policy, guard=rules.guard, judge=rules.judge, local=rules.local, book=store, recent=recent, clock=clock
+    )
+    return Services(
+        policy=policy,
+        guard=rules.guard,
+        firewall=Firewall(stages, policy, clock, store, reputation_step),
+        identifier=Identifier(policy, store, service_key),
+        known_sources=KnownSources(store, policy, clock),
+        service_key=service_key,
+    )
+
+
+@asynccontextmanager
+async def running(settings: Settings, log: FilteringBoundLogger) -> AsyncIterator[Application]:
+    """An application with its database and upstream open, closed again at the end. Raises ConfigurationError."""
+    clock = SystemClock()
+    store = await open_store(settings.database_url, clock)
+    upstream = AiohttpUpstream(settings.upstream_url, settings.connect_timeout_s, settings.read_timeout_s)
+    metrics = Metrics()
+    try:
+        rules = load_rules(settings, clock)
+        recent = RecentWrites(rules.policy.joins, clock)
+        services = build_services(settings, rules, store, recent, clock)
+        await store.append_audit(
+            "policy", services.policy.digest, {"event": "started", "mode": services.policy.mode.value}
+        )
+        data_plane = DataPlane(services, store, upstream, metrics, clock, log)
+        yield Application(settings, store, upstream, metrics, clock, log, data_plane, recent)
+    finally:
+        await upstream.close()
+        await store.close()
+
+
+def build_admin_plane(application: Application) -> tuple[ASGIApp, str | None]:
+    """The admin plane, and its token when one had to be made up because none was set."""
+    chosen = application.settings.admin_token
+    token = chosen.get_secret_value() if chosen else secrets.token_urlsafe(32)
+    services = application.data_plane.services
+    releases = Releases(application.store, application.upstream, services.policy, services.service_key)
+    admin = build_admin(application.store, releases, application.metrics, token)
+    return admin, None if chosen else token
+
+
+async def build_reevaluator(services: Services, store: Store, upstream: Upstream, clock: Clock) -> Reevaluator:
+    """What judges held claims again, with the service credential."""
+    releases = Releases(store, upstream, services.policy, services.service_key)
+    headers = rebuilt_request_headers(releases.headers(), content_type=b"application/json", accept=b"application/json")
+    return Reevaluator(store, services.firewall, releases, await services.tags(), headers, clock)
+
+
+async def heal_forever(application: Application, every_s: float = HEAL_EVERY_S) -> None:
+    """Judge again, every so often, what was held for missing evidence alone. Runs until it is cancelled."""
+    while True:
+        await asyncio.sleep(every_s)
+        try:
+            reevaluator = await build_reevaluator(
+                application.data_plane.services, application.store, application.upstream, application.clock
+            )
+            released = await reevaluator.heal()
+        except MithrilError as error:
+            application.log.warning("heal.failed", reason=str(error))
+            continue
+        if released:
+            application.log.info("heal.released", count=released)

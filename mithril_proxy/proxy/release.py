@@ -1,0 +1,101 @@
+"""Releasing and rejecting held claims: the use case behind the command, the API and the desk.
+
+1. The intent to release is committed before the upstream is called, the outcome after it; a crash between the two is
+   taken over when the lease has run out, and Cognee stores one text under one name once, so nothing is doubled.
+2. A release goes out with the service credential, with the tags of an accepted write: a person vouches for it.
+3. What a person decides is evidence: a release moves the reputation of its source up, a reject down, unless the
+   decision that held it had blamed the source already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from mithril_proxy.cognee.prepared import PreparedWrite
+from mithril_proxy.errors import MithrilError, UpstreamUnavailable
+from mithril_proxy.policy import Policy
+from mithril_proxy.proxy.forward import Forwarded, forward_write
+from mithril_proxy.proxy.headers import RawHeaders
+from mithril_proxy.proxy.upstream import Upstream
+from mithril_proxy.store.interface import Outcome, Release, ReputationStep, Store
+from mithril_proxy.types import QuarantineEntry, ReviewState, Status
+
+DETAIL_CHARS = 300  # of the upstream's own error text, which may go to the reviewer
+
+
+class ReleaseRefused(MithrilError):
+    """The upstream did not take a released claim; it waits for review again. The message holds its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """What a reviewer can do with a held claim."""
+
+    store: Store
+    upstream: Upstream
+    policy: Policy
+    service_key: str | None
+
+    async def release(self, quarantine_id: str, *, reviewer: str, reason: str) -> QuarantineEntry:
+        """Forward a held claim, exactly once.
+
+        Raises NotFound, InvalidTransition, UpstreamUnavailable and ReleaseRefused (the claim is pending again in both).
+        """
+        release = await self.store.begin_release(quarantine_id, reviewer=reviewer, reason=reason)
+        try:
+            forwarded = await forward_write(
+                self.upstream, PreparedWrite.from_json(release.entry.prepared), self.headers()
+            )
+        except UpstreamUnavailable as error:
+            await self.store.abandon_release(release, Outcome("upstream_error", None, {"reason": str(error)}))
+            raise
+        if not forwarded.is_success:
+            await self._refused(release, forwarded)
+        return await self.store.finish_release(release, Outcome("forwarded", forwarded.status), step=self._earned())
+
+    async def reject(self, quarantine_id: str, *, reviewer: str, reason: str) -> QuarantineEntry:
+        """Close a held claim for good. Raises NotFound, InvalidTransition."""
+        entry = await self.store.held(quarantine_id)
+        return await self.store.review(
+            quarantine_id, ReviewState.REJECTED, reviewer=reviewer, reason=reason, step=self._blamed(entry)
+        )
+
+    async def _refused(self, release: Release, forwarded: Forwarded) -> None:
+        await self.store.abandon_release(release, Outcome("upstream_error", forwarded.status))
+        advice = ""
+        if forwarded.status in (401, 403, 404) and self.service_key is None:
+            advice = "; set MITHRIL_UPSTREAM_API_KEY to a Cognee API key that may write to this dataset"
+        raise ReleaseRefused(
+            f"Cognee answered {forwarded.status}: {_explanation(forwarded)}{advice}; the claim is pending again"
+        )
+
+    def headers(self) -> RawHeaders:
+        """Headers of a call in the name of the service, not of a client."""
+        host = urlsplit(f"//{self.upstream.netloc}").netloc.encode()
+        credentials = [] if self.service_key is None else [(b"x-api-key", self.service_key.encode())]
+        return [(b"host", host), (b"user-agent", b"mithril"), *credentials]
+
+    def _earned(self) -> ReputationStep:
+        rule = self.policy.reputation
+        return ReputationStep(rule.good_rate, 1.0, rule.floor, rule.ceiling, "released by a reviewer")
+
+    def _blamed(self, entry: QuarantineEntry) -> ReputationStep | None:
+        """A rejected review costs what a quarantine costs; a quarantine has been paid for already."""
+        if entry.status is not Status.REVIEW:
+            return None
+        rule = self.policy.reputation
+        return ReputationStep(rule.bad_rate, 0.0, rule.floor, rule.ceiling, "rejected by a reviewer")
+
+
+def _explanation(forwarded: Forwarded) -> str:
+    """What the upstream says of itself, short."""
+    try:
+        body: Any = orjson.loads(forwarded.body)
+    except orjson.JSONDecodeError:
+        return "no JSON"
+    words = (body.get("error") or body.get("detail")) if isinstance(body, dict) else None
+    return str(words or "no reason")[:DETAIL_CHARS]

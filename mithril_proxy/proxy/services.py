@@ -1,0 +1,45 @@
+"""What the data plane works with: fixed for a policy, and for the process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from structlog.typing import FilteringBoundLogger
+
+from mithril_proxy.clock import Clock
+from mithril_proxy.cognee.tags import Tags
+from mithril_proxy.firewall import Firewall
+from mithril_proxy.policy import Policy
+from mithril_proxy.proxy.identity import Identifier
+from mithril_proxy.proxy.reserved import KnownSources
+from mithril_proxy.proxy.upstream import Upstream
+from mithril_proxy.secrets import SecretGuard
+from mithril_proxy.store.interface import Store
+from mithril_proxy.telemetry import Metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything that depends on the policy; swapped as a whole when the policy is loaded again."""
+
+    policy: Policy
+    guard: SecretGuard
+    firewall: Firewall
+    identifier: Identifier
+    known_sources: KnownSources
+    service_key: str | None
+
+    async def tags(self) -> Tags:
+        """The tag rules with every source name reserved. Raises StoreUnavailable."""
+        return Tags(self.policy.forward, sources=await self.known_sources.names())
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What lasts as long as the process."""
+
+    store: Store
+    upstream: Upstream
+    metrics: Metrics
+    clock: Clock
+    log: FilteringBoundLogger

@@ -1,0 +1,172 @@
+"""Finds what the rules match in one reading of a text. RE2 only: linear time, and the GIL released while it runs.
+
+1. One alternation of all rules is the gate: clean text is read once and left alone.
+2. Where the gate fires, a window is read by the rules that can match in it, and by their validators.
+3. A document with more matches than `MAX_VALIDATED` is redacted without asking the validators any further.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import re2
+
+from mithril_proxy.secrets.hits import Span
+from mithril_proxy.secrets.pem import key_end
+from mithril_proxy.secrets.rules import Rule, options
+from mithril_proxy.secrets.validators import MAX_VALUE_CHARS, Candidate, entropy
+from mithril_proxy.secrets.views import characters
+
+WINDOW_BYTES = 16_384
+OVERLAP_BYTES = 2_048
+MAX_VALIDATED = 10_000  # matches in one document; prose and code of 4 MB stay far below it
+RETRY_BYTES = 512  # a refused value up to this long is searched again for another rule's match inside it
+_NAME = re.compile(r"[\w.-]{0,64}$")
+
+
+@dataclass(slots=True)
+class _Budget:
+    left: int = MAX_VALIDATED
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The compiled gate over `rules`, in order of priority."""
+
+    rules: tuple[Rule, ...]
+    _gate: re2._Regexp = field(init=False, repr=False)
+    _set: re2.Set = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_gate", _gate([rule.pattern for rule in self.rules]))
+        object.__setattr__(self, "_set", _set([rule.pattern for rule in self.rules]))
+
+    def find(self, text: str) -> list[Span]:
+        """What the rules match in `text`, in characters, in no order and maybe overlapping."""
+        encoded = text.encode("utf-8", "surrogatepass")
+        spans = list(self._windows(encoded, _Budget()))
+        return spans if len(encoded) == len(text) else _in_characters(encoded, spans)
+
+    def _windows(self, encoded: bytes, budget: _Budget) -> Iterator[Span]:
+        at = 0
+        while fired := self._gate.search(encoded, at):
+            at = max(at, fired.start())
+            yield from self._window(encoded, at, at + WINDOW_BYTES, budget)
+            at += WINDOW_BYTES
+
+    def _window(self, encoded: bytes, start: int, end: int, budget: _Budget) -> Iterator[Span]:
+        piece = encoded[max(0, start - 1) : end + OVERLAP_BYTES]
+        lowered = piece.lower()
+        candidates = self._set.Match(piece)
+        for index in range(len(self.rules)) if candidates is None else candidates:
+            rule = self.rules[index]
+            if not rule.keywords or any(word in lowered for word in rule.keywords):
+                yield from self._matches(rule, index, encoded, (start, end), budget)
+
+    def _matches(
+        self, rule: Rule, rank: int, encoded: bytes, window: tuple[int, int], budget: _Budget
+    ) -> Iterator[Span]:
+        at, end = window
+        limit = min(len(encoded), end + OVERLAP_BYTES)
+        while match := rule.regex.search(encoded, at, limit):
+            if match.start() >= end:
+                return
+            if match.end() == limit < len(encoded):
+                limit = len(encoded)
+                continue
+            budget.left -= 1
+            secret = _secret_span(rule, match)
+            found = _accepted(rule, encoded, match, secret, budget)
+            if found:
+                yield Span(*found, rank)
+            at = _next_start(match.start(), secret, found)
+            limit = min(len(encoded), max(end, at) + OVERLAP_BYTES)
+
+
+def _next_start(start: int, secret: tuple[int, int], found: tuple[int, int] | None) -> int:
+    """Where the search goes on: after the hit; inside a short refused value, which may hide another match."""
+    if found:
+        return max(found[1], secret[1], start + 1)
+    return max(secret[0] if secret[1] - secret[0] <= RETRY_BYTES else secret[1], start + 1)
+
+
+def _secret_span(rule: Rule, match: re2._Match) -> tuple[int, int]:
+    for group in rule.groups:
+        start, end = match.span(group)
+        if start < end:
+            return start, end
+    start, end = match.span()
+    return start, end
+
+
+def _accepted(
+    rule: Rule, encoded: bytes, match: re2._Match, secret: tuple[int, int], budget: _Budget
+) -> tuple[int, int] | None:
+    """The span to redact; None when a test of the rule says that this is no credential."""
+    if rule.extend:
+        end = key_end(encoded, match.end())
+        return None if end is None else (secret[0], end)
+    if budget.left < 0:
+        return secret
+    candidate = _candidate(rule, encoded, match, secret)
+    if rule.entropy and entropy(candidate.value) <= rule.entropy:
+        return None
+    if not all(validator(candidate) for validator in rule.validators):
+        return None
+    return None if rule.allowlists and _is_excused(rule, encoded, match, secret) else secret
+
+
+def _candidate(rule: Rule, encoded: bytes, match: re2._Match, secret: tuple[int, int]) -> Candidate:
+    start, end = secret
+    value = encoded[start : min(end, start + MAX_VALUE_CHARS)].decode("utf-8", "replace")
+    after = encoded[end : end + 32].decode("utf-8", "ignore")
+    if not rule.key:
+        return Candidate(value, "", "", "", after)
+    key_start, key_stop = match.span(rule.key)
+    line = encoded[max(0, key_start - 80) : key_start].decode("utf-8", "ignore").rpartition("\n")[2]
+    lead = _NAME.search(line)
+    prefix = lead.group() if lead else ""
+    key = prefix + encoded[key_start:key_stop].decode("utf-8", "ignore")
+    between = encoded[key_stop:start].decode("utf-8", "ignore")
+    return Candidate(value, key, between, line[: len(line) - len(prefix)], after)
+
+
+def _is_excused(rule: Rule, encoded: bytes, match: re2._Match, secret: tuple[int, int]) -> bool:
+    start, end = match.span()
+    line_start = encoded.rfind(b"\n", max(0, start - 1024), start) + 1
+    line_end = encoded.find(b"\n", end, end + 1024)
+    line = encoded[max(line_start, start - 1024) : line_end if line_end >= 0 else end + 1024]
+    value = encoded[secret[0] : secret[1]]
+    return any(allowed.excuses(value, encoded[start:end], line) for allowed in rule.allowlists)
+
+
+def _in_characters(encoded: bytes, spans: list[Span]) -> list[Span]:
+    """`spans` of bytes as spans of characters, counted in one pass."""
+    offsets = sorted({offset for span in spans for offset in (span.start, span.end)})
+    known: dict[int, int] = {}
+    byte = char = 0
+    for offset in offsets:
+        char += characters(encoded[byte:offset])
+        byte = offset
+        known[offset] = char
+    return [Span(known[span.start], known[span.end], span.rank) for span in spans]
+
+
+def _unnamed(pattern: str) -> str:
+    """`pattern` without group names, which may stand once only in an alternation."""
+    return re.sub(r"\(\?P?<\w+>", "(", pattern)
+
+
+def _gate(patterns: Sequence[str]) -> re2._Regexp:
+    joined = "|".join(f"(?:{_unnamed(pattern)})" for pattern in patterns)
+    return re2.compile(joined.encode(), options=options(never_capture=True))
+
+
+def _set(patterns: Sequence[str]) -> re2.Set:
+    one = re2.Set.SearchSet(options(never_capture=True))
+    for pattern in patterns:
+        one.Add(_unnamed(pattern).encode())
+    one.Compile()
+    return one

@@ -1,0 +1,76 @@
+"""The store as one object: its parts share one writer and a few readers."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, text
+
+from mithril_proxy.clock import Clock
+from mithril_proxy.errors import ConfigurationError
+from mithril_proxy.store import BUSY_TIMEOUT_S
+from mithril_proxy.store.changes import Changes
+from mithril_proxy.store.decisions import Decisions
+from mithril_proxy.store.engines import create_file, database_file, open_transactions, parse_url, reader_engine
+from mithril_proxy.store.incidents import IncidentRules
+from mithril_proxy.store.interface import Store
+from mithril_proxy.store.migrate import migrate
+from mithril_proxy.store.releases import Releases
+from mithril_proxy.store.sessions import Sessions
+from mithril_proxy.store.sources import Sources
+from mithril_proxy.store.trail import Trail
+from mithril_proxy.store.writer import Writer
+
+_TOUCH = text("UPDATE alembic_version SET version_num = version_num")
+
+
+class Database(Decisions, Sources, Sessions, Releases, Trail):
+    """One open database, SQLite or PostgreSQL. Made by `mithril_proxy.store.open_store`."""
+
+    @property
+    def writer_id(self) -> str:
+        """The name of the audit chain that this process writes."""
+        return self._writer.writer_id
+
+    @property
+    def queued_writes(self) -> int:
+        """Writes that wait for the next transaction."""
+        return self._writer.queued
+
+    async def ping(self) -> None:
+        """Raise StoreUnavailable unless a row could be committed now."""
+        await self._writer.run(_touch)
+
+    async def close(self) -> None:
+        """Commit what is queued, then close every connection."""
+        await self._writer.close()
+        await self._reader.dispose()
+
+
+async def open_database(
+    url: str,
+    clock: Clock,
+    *,
+    create: bool = True,
+    busy_timeout_s: float = BUSY_TIMEOUT_S,
+    incident_rules: IncidentRules | None = None,
+) -> Store:
+    """What `mithril_proxy.store.open_store` promises."""
+    parsed = parse_url(url)
+    path = database_file(parsed)
+    if path is not None and create:
+        create_file(path)
+    if path is not None and not path.is_file():
+        raise ConfigurationError(f"{path}: no such database; `mithril serve` makes it")
+    transactions = open_transactions(parsed, busy_timeout_s)
+    try:
+        await migrate(transactions, may_change=create)
+    except ConfigurationError:
+        await transactions.close()
+        raise
+    return Database(
+        Writer(transactions, clock, incident_rules or IncidentRules()), reader_engine(parsed, busy_timeout_s), clock
+    )
+
+
+def _touch(connection: Connection) -> Changes:
+    connection.execute(_TOUCH)
+    return Changes()

@@ -1,0 +1,1 @@
+"""One module a schema. A module that was released is never changed."""

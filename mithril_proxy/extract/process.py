@@ -18,7 +18,7 @@ _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from mithril_proxy.ex
 _ROOT = str(Path(__file__).resolve().parents[2])
 
 
-class NoText(MithrilError):  # noqa: N818 - named for what happened, like the rest of the tree
+class NoText(MithrilError):
     """The document gave no text.
 
     `reason` is encrypted, no_text, too_large, too_long, too_many_pages, timeout or unreadable.

@@ -14,7 +14,7 @@ from typing import Any
 from mithril_proxy.extract.kinds import Kind
 
 
-class OverBound(Exception):  # noqa: N818 - a reason, told to the other side by its word
+class OverBound(Exception):
     """The document is over a bound. `args[0]` is the word for it."""
 
 

@@ -15,7 +15,10 @@ NewId = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One part of a form that carries content. `text` is what was decoded, None for opaque `blob`."""
+    """One part of a form that carries content. `text` is what was decoded, None for opaque `blob`.
+
+    `keeps_name` is true where Cognee reads a file by its name (skills, ontologies): it is not renamed with its content.
+    """
 
     claim_id: str
     field: str
@@ -25,6 +28,7 @@ class Piece:
     blob: bytes | None = None
     label: str | None = None
     metadata: Mapping[str, object] | None = None
+    keeps_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,9 +55,12 @@ class Reading:
     text: str | None
 
 
-def read_upload(upload: Upload, place: str, max_text_chars: int) -> Reading:
-    """The upload's text, or that it has none. Raises MalformedBody for its name, BodyTooLarge for too much text."""
-    name = _clean_name(upload.filename, place)
+def read_upload(upload: Upload, place: str, max_text_chars: int, *, keeps_folders: bool = False) -> Reading:
+    """The upload's text, or that it has none. Raises MalformedBody for its name, BodyTooLarge for too much text.
+
+    `keeps_folders` leaves a relative path in the name, which tells one skill from another.
+    """
+    name = _clean_name(upload.filename, place, keeps_folders)
     media_type = _media_type(upload.media_type)
     suffix = PurePosixPath(name).suffix.lower()
     text = None if suffix in OPAQUE_SUFFIXES else decode_text(upload.content)
@@ -94,19 +97,20 @@ def unnamed(content: bytes) -> str:
     return f"file_{hashlib.md5(content, usedforsecurity=False).hexdigest()}.bin"
 
 
-def header_safe(filename: str) -> str:
-    """The last component of a name, as it can stand in a header value."""
-    return filename.replace("\\", "/").split("/")[-1].replace('"', "'")
+def header_safe(filename: str, *, keeps_folders: bool = False) -> str:
+    """The last component of a name, or its relative path, as it can stand in a header value."""
+    parts = [part for part in filename.replace("\\", "/").replace('"', "'").split("/") if part not in ("", ".", "..")]
+    return "/".join(parts if keeps_folders else parts[-1:])
 
 
-def _clean_name(filename: str, place: str) -> str:
+def _clean_name(filename: str, place: str, keeps_folders: bool) -> str:
     """A client's file name as it travels on. Raises MalformedBody for one that no header can hold."""
     if any(ord(char) < 32 or ord(char) == 127 for char in filename):
         raise MalformedBody(f"{place}: its filename holds a control character")
-    name = header_safe(filename)
+    name = header_safe(filename, keeps_folders=keeps_folders)
     if len(name) > MAX_FILENAME_CHARS:
         raise MalformedBody(f"{place}: its filename is longer than {MAX_FILENAME_CHARS} characters")
-    return "" if name in (".", "..") else name
+    return name
 
 
 def _text_name(name: str, text: str) -> str:

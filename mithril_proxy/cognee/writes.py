@@ -112,7 +112,7 @@ def _file(piece: Piece, claim: Claim) -> FilePart:
     is_as_judged = piece.text is None or claim.text == piece.text
     if piece.blob is not None and is_as_judged:
         return FilePart(piece.field, name, blob=piece.blob)
-    keeps_name = claim.text == piece.text or piece.field == "ontology_file"
+    keeps_name = claim.text == piece.text or piece.keeps_name
     return FilePart(piece.field, name if keeps_name else renamed(name, claim.text), text=claim.text)
 
 
@@ -120,7 +120,7 @@ def _filename(piece: Piece, claim: Claim) -> str:
     """The judged name; only a name that was made from the text itself needs no judgement."""
     if piece.text is not None and piece.filename == text_name(piece.text):
         return piece.filename
-    return header_safe(texts_of(claim.annotations)[f"{piece.place}.filename"])
+    return header_safe(texts_of(claim.annotations)[f"{piece.place}.filename"], keeps_folders=piece.keeps_name)
 
 
 def _companions(chosen: list[tuple[Piece, Claim]]) -> list[tuple[str, str]]:

@@ -363,3 +363,13 @@ def test_the_original_document_is_forwarded_only_when_its_text_came_back_unchang
 def test_an_archive_of_memory_is_no_document() -> None:
     parts: list[tuple[str, str | File]] = [("content_type", "cogx-archive"), ("data", File(PDF, "a.pdf"))]
     assert unread_files(form_call(REMEMBER, NAME, *parts, rules=OPEN_RULES)) == ()
+
+
+def test_a_skill_keeps_its_folder_and_its_name_even_when_it_was_redacted() -> None:
+    files = [("data", File(b"# One", "one/SKILL.md")), ("data", File(b"# Two", "/../two/./SKILL.md"))]
+    call = form_call(REMEMBER, NAME, ("content_type", "skills"), *files)
+    sent = prepare(call, (call.claims[0], _redacted(call.claims[1], "[REDACTED]")), tags=())
+    assert [(part.filename, part.text) for part in sent.files] == [
+        ("one/SKILL.md", "# One"),
+        ("two/SKILL.md", "[REDACTED]"),
+    ]

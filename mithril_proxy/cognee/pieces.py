@@ -12,7 +12,7 @@ from mithril_proxy.cognee.forms import Form, Upload
 from mithril_proxy.cognee.json_body import check_tree, parse_json
 from mithril_proxy.cognee.locations import refuse_location
 from mithril_proxy.cognee.tree import strings
-from mithril_proxy.cognee.uploads import read_upload, text_name
+from mithril_proxy.cognee.uploads import is_own_name, read_upload, text_name
 from mithril_proxy.errors import BodyTooLarge, MalformedBody
 from mithril_proxy.policy import Limits
 from mithril_proxy.types import Annotation, Claim
@@ -76,7 +76,7 @@ def _from_upload(intake: Intake, field: str, place: str, upload: Upload, claim_i
     blob = upload.content if text is None else None
     keeps_name = is_skill or field == "ontology_file"
     piece = Piece(claim_id, field, place, reading.filename, text, blob, keeps_name=keeps_name)
-    says_nothing = text is not None and reading.filename == text_name(text)
+    says_nothing = text is not None and is_own_name(reading.filename, text)
     named = () if says_nothing else (Annotation(f"{place}.filename", reading.filename),)
     return Claim(claim_id, text or "", place, reading.media_type, text is None, annotations=named), piece
 

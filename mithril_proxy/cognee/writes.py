@@ -17,7 +17,7 @@ from mithril_proxy.cognee.routes import Match
 from mithril_proxy.cognee.table import Codec
 from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.cognee.tree import texts_of, with_strings
-from mithril_proxy.cognee.uploads import header_safe, renamed, text_name
+from mithril_proxy.cognee.uploads import header_safe, is_own_name, renamed
 from mithril_proxy.types import Annotation, Claim, Status
 
 __all__ = ["Rules", "WriteCall", "decode_write", "forward_tags", "prepare", "unread_files", "with_text"]
@@ -118,7 +118,7 @@ def _file(piece: Piece, claim: Claim) -> FilePart:
 
 def _filename(piece: Piece, claim: Claim) -> str:
     """The judged name; only a name that was made from the text itself needs no judgement."""
-    if piece.text is not None and piece.filename == text_name(piece.text):
+    if piece.text is not None and is_own_name(piece.filename, piece.text):
         return piece.filename
     return header_safe(texts_of(claim.annotations)[f"{piece.place}.filename"], keeps_folders=piece.keeps_name)
 

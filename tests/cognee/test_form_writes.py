@@ -149,7 +149,7 @@ def test_the_time_of_a_fact_is_read_from_its_metadata(metadata: object, claimed_
         ([NAME, ("raw_data", "x"), ("external_metadata", "[1]")], "external_metadata: expected a JSON array"),
         (
             [NAME, ("raw_data", "x"), ("external_metadata", '[{"a": 1, "a": 2}]')],
-            "external_metadata: a key is given twice",
+            "external_metadata: the key 'a' is given twice",
         ),
         ([NAME, ("raw_data", "x"), ("external_metadata", '[{"node_set": ["a"]}]')], "node_set and _cognee"),
         ([NAME, ("raw_data", "x"), ("external_metadata", '[{"_cognee": 1}]')], "node_set and _cognee"),

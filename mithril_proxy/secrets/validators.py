@@ -71,7 +71,7 @@ def no_mask(candidate: Candidate) -> bool:
 
 def not_example(candidate: Candidate) -> bool:
     """Not a key that its vendor prints in documentation."""
-    return not candidate.value.upper().endswith("EXAMPLE") and "XXXXXX" not in candidate.value
+    return "EXAMPLE" not in candidate.value.upper() and "XXXXXX" not in candidate.value
 
 
 def not_placeholder(candidate: Candidate) -> bool:

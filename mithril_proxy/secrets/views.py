@@ -194,22 +194,30 @@ def _uniform(decoded: str, run: str, width: int) -> tuple[str, int]:
     return decoded, width if len(decoded) * width == len(run) else 0
 
 
-def _unpercent(run: str) -> tuple[str, int]:
-    return _uniform(bytes.fromhex(run.replace("%", "")).decode("utf-8", "replace"), run, 3)
+def _from_hex(run: str, mark: str, width: int) -> tuple[str, int] | None:
+    """The text of `%41%42` and the like; None when the bytes are no UTF-8, as in the variable `%DB_PASSWORD%`."""
+    try:
+        return _uniform(bytes.fromhex(run.replace(mark, "")).decode(), run, width)
+    except UnicodeDecodeError:
+        return None
 
 
-def _unescape(run: str) -> tuple[str, int]:
+def _unpercent(run: str) -> tuple[str, int] | None:
+    return _from_hex(run, "%", 3)
+
+
+def _unescape(run: str) -> tuple[str, int] | None:
     if run[:2] == "\\u":
         units = bytes.fromhex(run.replace("\\u", "")).decode("utf-16-be", "replace")
         return _uniform(units, run, 6)
     if run[:2] == "\\x":
-        return _uniform(bytes.fromhex(run.replace("\\x", "")).decode("utf-8", "replace"), run, 4)
+        return _from_hex(run, "\\x", 4)
     if run[0] == "&":
         return html.unescape(run), 0
     if run[-1] in " \t\n":
         return "", 0
     if run[0] == "=":
-        return _uniform(bytes.fromhex(run.replace("=", "")).decode("utf-8", "replace"), run, 3)
+        return _from_hex(run, "=", 3)
     return "".join(_SIMPLE.get(letter, letter) for letter in run[1::2]), 2
 
 

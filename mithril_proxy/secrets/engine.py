@@ -23,6 +23,7 @@ WINDOW_BYTES = 16_384
 OVERLAP_BYTES = 2_048
 MAX_VALIDATED = 5_000  # matches in one document: one a kilobyte in the largest claim that is judged
 RETRY_BYTES = 512  # a refused value up to this long is searched again for another rule's match inside it
+_LEFT_EDGE = re.compile(r"^(\(\?i:)?\(\?:\^\|\[\^[\w~.-]+\]\)")
 _NEXT_FIELD = re.compile(rb"[;&](?:amp;)?[A-Za-z][\w.%-]{0,31}(?: [A-Za-z]{1,16})?=")
 _NAME = re.compile(r"[\w.-]{0,64}$")
 
@@ -57,7 +58,7 @@ class Engine:
     def _windows(self, reading: _Reading) -> Iterator[Span]:
         at = 0
         while fired := self._gate.search(reading.encoded, at):
-            start = max(at, fired.start())
+            start = max(at, _character_before(reading.encoded, fired.start()))
             yield from self._window(reading, start, start + WINDOW_BYTES)
             at = max(start + WINDOW_BYTES, reading.reached)
 
@@ -91,6 +92,14 @@ class Engine:
             at = _next_start(start, secret, found)
             reading.reached = max(reading.reached, at)
             limit = min(len(encoded), max(end, at) + OVERLAP_BYTES)
+
+
+def _character_before(encoded: bytes, at: int) -> int:
+    """Where the character before `at` begins: the gate leaves out the left edge that a rule may ask for."""
+    at = max(0, at - 1)
+    while at and encoded[at] & 0xC0 == 0x80:
+        at -= 1
+    return at
 
 
 def _boundary(encoded: bytes, end: int) -> int:
@@ -191,7 +200,9 @@ def _unnamed(pattern: str) -> str:
 
 
 def _gate(patterns: Sequence[str]) -> re2._Regexp:
-    joined = "|".join(f"(?:{_unnamed(pattern)})" for pattern in patterns)
+    """One alternation that matches wherever a rule does. Without the left edges its automaton is half the size."""
+    loose = [_LEFT_EDGE.sub(r"\1", _unnamed(pattern)) for pattern in patterns]
+    joined = "|".join(f"(?:{pattern})" for pattern in loose)
     return re2.compile(joined.encode(), options=options(never_capture=True))
 
 

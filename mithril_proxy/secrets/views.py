@@ -228,7 +228,7 @@ def percent(text: str) -> View | None:
 
 def escapes(text: str) -> View | None:
     r"""JSON, Python and HTML escapes decoded and folded lines joined, one level."""
-    if "\\" in text or "&" in text or "=\n" in text or "=\r" in text or "=3" in text:
+    if "\\" in text or "&" in text or "=" in text:
         return replaced(text, _ESCAPES, _unescape)
     return None
 

@@ -235,7 +235,8 @@ def escapes(text: str) -> View | None:
 
 # ------------------------------------------------------------------ blobs
 _BLOB = re2.compile(
-    rb"[A-Za-z0-9+/_-]{20,}(?:(?:\\r)?(?:\\n|\r?\n)[ \t>]*[A-Za-z0-9+/_-]{4,})*(?:(?:\\r)?(?:\\n|\r?\n)?[ \t]*={1,2}|%3[Dd]){0,2}"
+    rb"[A-Za-z0-9+/_-]{20,}(?:(?:\\r)?(?:\\n|\r?\n)[ \t>]*[A-Za-z0-9+/_-]{4,})*"
+    rb"(?:(?:\\r)?(?:\\n|\r?\n)?[ \t]*={1,2}|%3[Dd]){0,2}"
 )
 _FOLD = re2.compile(r"(?:\\r)?\\n|[\s>]")
 
@@ -243,7 +244,7 @@ _FOLD = re2.compile(r"(?:\\r)?\\n|[\s>]")
 def unblob(run: str) -> str | None:
     """The text that a base64, base64url or hex run holds; None when it holds no text."""
     packed = _FOLD.sub("", run).replace("%3D", "").replace("%3d", "").rstrip("=")
-    if len(packed) > MAX_VIEW_CHARS or len(packed) % 4 == 1 and not _is_hex(packed):
+    if len(packed) > MAX_VIEW_CHARS or (len(packed) % 4 == 1 and not _is_hex(packed)):
         return None
     try:
         if _is_hex(packed):

@@ -3,7 +3,14 @@
 import base64
 
 GITHUB = "ghp" + "_" + "Zq8LmX2vRt5NwK7pYc3HdBf9GsJ4TaUe6VoQ"
-GITHUB_APP = "ghs" + "_" + "12345_" + "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9" + ".eyJpc3MiOiIxMjM0NSJ9." + "c2lnbmF0dXJlLW9mLXRoZS10b2tlbg"
+GITHUB_APP = (
+    "ghs"
+    + "_"
+    + "12345_"
+    + "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9"
+    + ".eyJpc3MiOiIxMjM0NSJ9."
+    + "c2lnbmF0dXJlLW9mLXRoZS10b2tlbg"
+)
 GITHUB_FINE = "github" + "_pat_" + "11ABCDEFG0q8LmX2vRt5Nw_K7pYc3HdBf9GsJ4TaUe6VoQ"
 AWS = "AKIA" + "Q3EGRT7XKJ5NPVLW"
 AWS_SECRET = "wJa1rXUtnFEMI/K7MDENGq+b" + "PxRfiCYzEQ2LKs9d"
@@ -12,9 +19,19 @@ GOOGLE = "AIza" + "SyNHxIf32IQ1a1yjl3ZJIqKZqzLAK1XhDk-"
 OPENAI = "sk" + "-proj-" + "Xi8tdMjHV6pmbBbwilTeT3BlbkFJ3UDnpdEwNNm6wVBpYM0o"
 ANTHROPIC = "sk" + "-ant-api03-" + "Zx8QpL2vN5tRk7YwJ3mBc9DfGh4SsAq1We6TyUi0OpLkJhGfDs"
 STRIPE = "sk" + "_live_" + "ReTllpYQYfIZu2Jnf2lAPFjD"
-JWT = "eyJ" + "hbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0." + "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
+JWT = (
+    "eyJ"
+    + "hbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"
+    + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0."
+    + "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
+)
 UNSIGNED_JWT = JWT.rpartition(".")[0] + "."
-JWE = "eyJ" + "hbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0" + "..48V1_ALb6US04U3b.5eym8TW_c8SuK0ltJ3rpYIzOeDQz7TALvtu6UG9oMo4vpzs9tX." + "XFBoMYUZodetZdvTiFvSkQ"
+JWE = (
+    "eyJ"
+    + "hbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0"
+    + "..48V1_ALb6US04U3b.5eym8TW_c8SuK0ltJ3rpYIzOeDQz7TALvtu6UG9oMo4vpzs9tX."
+    + "XFBoMYUZodetZdvTiFvSkQ"
+)
 PASSWORD = "Tr0ub" + "4dor-x9!"
 BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDAC4AWkdwKYSd8"
 PEM_HEAD = "-----BEGIN " + "PRIVATE KEY-----"

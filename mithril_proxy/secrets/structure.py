@@ -94,7 +94,7 @@ class _Walk:
     def mapping(self, table: dict[str, object], path: str, nesting: int, inner: int) -> dict[str, object]:
         named = _sibling_names(table)
         before = len(self.hits)
-        walked = {}
+        walked: dict[str, object] = {}
         for key, value in table.items():
             below = _below(path, key)
             walked[self.key(key, below, walked)] = self.value(value, below, named.get(key, key), nesting + 1, inner)
@@ -123,9 +123,7 @@ class _Walk:
     def sequence(self, values: list[object], path: str, key: str, nesting: int, inner: int) -> list[object]:
         before = len(self.hits)
         lines = self.key_lines(values, path)
-        walked = [
-            self.value(value, f"{path}[{index}]", key, nesting + 1, inner) for index, value in enumerate(lines)
-        ]
+        walked = [self.value(value, f"{path}[{index}]", key, nesting + 1, inner) for index, value in enumerate(lines)]
         return walked if len(self.hits) > before else values
 
     def key_lines(self, values: list[object], path: str) -> list[object]:

@@ -77,6 +77,8 @@ def _gives(passage: _Passage, answer: Sentence, asked: frozenset[str]) -> bool:
     Words that the question already holds prove nothing: `hedgehog` in `which hedgehog … ? Sonic the Hedgehog`.
     """
     own = answer.stems - asked or answer.stems
+    if not own:  # an answer of function words alone, as `The Who`, cannot be told from prose
+        return True
     given = len(own & passage.stems) / len(own)
     last = next((token.stem for token in reversed(answer.tokens) if token.stem in own), "")
     return given > MOST_OF_VALUE or (given >= 0.5 and last in passage.stems)

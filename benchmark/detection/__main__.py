@@ -1,4 +1,4 @@
-"""`python -m benchmark.detection --data DIR [--out RESULTS.md] [--peers-python PATH]`: measures and writes the tables."""
+"""`python -m benchmark.detection --data DIR [--out RESULTS.md] [--peers-python PATH]`: measures, writes the tables."""
 
 from __future__ import annotations
 

@@ -58,7 +58,8 @@ def _authensor(folder: Path) -> Iterator[Row]:
 
 def _piguard(folder: Path) -> Iterator[Row]:
     for index, row in enumerate(_json(folder / "valid.json")):
-        tier = (Tier.T2 if row["source"].startswith("BIPIA") else Tier.T1) if row["label"] else _benign_tier(row["source"])
+        attack = Tier.T2 if row["source"].startswith("BIPIA") else Tier.T1
+        tier = attack if row["label"] else _benign_tier(row["source"])
         yield Row("piguard", f"{row['source']}-{index}", row["prompt"], tier, split_of("piguard"))
 
 
@@ -75,7 +76,13 @@ def _cyberseceval(folder: Path) -> Iterator[Row]:
             kind = row["injection_type"]
             name = "multilingual" if "multilingual" in stem else kind
             origin = f"cyberseceval/{name}"
-            yield Row(origin, str(row["prompt_id"]), row["user_input"], tiers[kind], split_of_variant(row["injection_variant"]))
+            yield Row(
+                origin,
+                str(row["prompt_id"]),
+                row["user_input"],
+                tiers[kind],
+                split_of_variant(row["injection_variant"]),
+            )
 
 
 def _bipia(folder: Path) -> Iterator[Row]:

@@ -95,7 +95,7 @@ def encodings(decider: Decider, rows: Sequence[Row], split: Split) -> str:
     """Of the plain attacks that are found: how many still are; of benign rows: how many are flagged, encoded."""
     attacks = [row for row in rows if row.split is split and row.tier is Tier.T1 and decider.diverts(row)]
     benign = [row for row in rows if row.split is split and row.tier in (Tier.BENIGN, Tier.HARD_BENIGN)]
-    benign = random.Random(SEED).sample(benign, min(ENCODED_BENIGN, len(benign)))  # noqa: S311
+    benign = random.Random(SEED).sample(benign, min(ENCODED_BENIGN, len(benign)))
     body = (
         [name, _diverted(decider, attacks, encode), _diverted(decider, benign, encode)]
         for name, encode in ENCODINGS.items()
@@ -130,7 +130,7 @@ def latency(decider: Decider, rows: Sequence[Row], guards: Mapping[str, Guard]) 
 def _claims(rows: Sequence[Row]) -> list[str]:
     """Claims of 4 KB made of the benign rows, in a fixed order."""
     texts = [row.text for row in rows if row.tier is Tier.BENIGN]
-    shuffle = random.Random(SEED)  # noqa: S311
+    shuffle = random.Random(SEED)
     return [_fill(texts, shuffle) for _ in range(CLAIMS)]
 
 

@@ -4,7 +4,7 @@
 2. One linear pass over a view finds the words that patterns cannot do without; then a rule's patterns are tried one by
    one until one is missing. Only for rules with all their patterns somewhere are the windows looked at.
 3. A rule fires in a window that has all its patterns and none of its exceptions.
-4. The danger of a window is 1 - product(1 - severity) over its categories; the danger of a text that of its worst window.
+4. The danger of a window is 1 - product(1 - severity) over its categories; that of a text is that of its worst window.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mithril_proxy.errors import ConfigurationError, JudgeUnavailable
 from mithril_proxy.judge.canonical import View, windows
 
 _PATTERN_MEMORY_BYTES = 64 << 20  # bound of one pattern's automaton; RE2 turns to a slower linear scan above it
-# Stands at the end of every gated text: a gate that does not report it has run out of memory, and tells in no other way.
+# Stands at the end of every gated text: a gate that does not report it has run out of memory; it tells in no other way.
 _SENTINEL = "mithrilgatesentinel"
 
 

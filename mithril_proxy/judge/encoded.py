@@ -21,6 +21,7 @@ import re2
 MAX_DEPTH = 2
 MAX_DECODED_CHARS = 262_144
 _MIN_LETTERS = 16
+MIN_LETTER_SHARE = 0.4  # markup and tables are text too; random bytes that decode at all hold fewer letters
 
 _BASE64 = re2.compile(r"[A-Za-z0-9+/_-]{16,}(?:\s[A-Za-z0-9+/_-]{16,})*={0,2}")
 _BASE32 = re2.compile(r"\b[A-Z2-7]{24,}={0,6}")
@@ -95,7 +96,7 @@ def _readable(raw: bytes) -> str:
         return ""
     printable = sum(character.isprintable() or character in "\n\r\t" for character in text)
     letters = sum(character.isalpha() or character in " \n" for character in text)
-    is_text = len(text) >= 6 and printable == len(text) and letters >= 0.6 * len(text)
+    is_text = len(text) >= 6 and printable == len(text) and letters >= MIN_LETTER_SHARE * len(text)
     return text if is_text else ""
 
 

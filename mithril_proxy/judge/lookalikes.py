@@ -51,7 +51,7 @@ def _is_letter(character: str) -> bool:
 
 
 # Small capitals are letters of their own to Unicode's table; readers see capitals.
-_SMALL_CAPITALS = str.maketrans("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz")
+_SMALL_CAPITALS = dict(zip(map(ord, "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ"), "abcdefghijklmnoprstuvwyz", strict=True))
 
 
 def undo_leet(text: str, is_word: Callable[[str], bool]) -> str:

@@ -24,7 +24,6 @@ OTHER_WORD = "other-word"
 _SUBJECT_RULES = frozenset({"name", OTHER_WORD})
 
 
-
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One place where two sentences differ: how strongly they exclude each other, and the rule that says so."""
@@ -77,7 +76,7 @@ def _in_place(claim: Sequence[Token], memory: Sequence[Token], lexicon: Lexicon)
 
 
 def span_difference(claim: Sequence[Token], memory: Sequence[Token], lexicon: Lexicon) -> Difference | None:
-    """How two spans in the same place stand: a difference, of strength 0 when they agree; None when they tell nothing."""
+    """The difference of two spans in one place, of strength 0 when they agree; None when they tell nothing."""
     amounts = _amounts(claim, memory)
     if amounts is not None:
         return amounts

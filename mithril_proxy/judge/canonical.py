@@ -49,11 +49,15 @@ class Canonical:
 
     def _readings(self, text: str) -> Iterator[tuple[str, str]]:
         yield from self._surface("", text)
+        yield from self._decoded("", text)
         hidden = hidden_text(text)
         if hidden:
             yield from self._surface("hidden", hidden)
-        for kind, decoded in decoded_texts(strip_invisible(text)):
-            yield from self._surface(kind, decoded)
+            yield from self._decoded("hidden+", hidden)
+
+    def _decoded(self, origin: str, text: str) -> Iterator[tuple[str, str]]:
+        for kind, decoded in decoded_texts(_composed(text)):
+            yield from self._surface(origin + kind, decoded)
 
     def _surface(self, origin: str, text: str) -> Iterator[tuple[str, str]]:
         plain = plain_text(text)
@@ -67,9 +71,11 @@ class Canonical:
 
 def plain_text(text: str) -> str:
     """NFKC without invisible characters, white space collapsed to single spaces."""
-    if text.isascii():
-        return _SPACES.sub(" ", text).strip()
-    return _SPACES.sub(" ", unicodedata.normalize("NFKC", strip_invisible(text))).strip()
+    return _SPACES.sub(" ", _composed(text)).strip()
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", strip_invisible(text))
 
 
 def _put_together(text: str) -> str:

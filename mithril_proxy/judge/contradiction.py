@@ -62,8 +62,9 @@ class Comparer:
     def _nearest_in_frame(self, claim: Sentence, known: tuple[Sentence, ...]) -> Comparison:
         """Against the memory's nearest sentence only: `port 2 is B` does not contradict `port 1 is A` beside it."""
         near = [other for other in known if claim.stems & other.stems]
-        nearest = max(near, key=lambda other: len(claim.stems & other.stems) / len(claim.stems | other.stems), default=None)
-        return UNRELATED if nearest is None else self._in_frame(claim, nearest)
+        if not near:
+            return UNRELATED
+        return self._in_frame(claim, max(near, key=lambda other: _likeness(claim, other)))
 
     def _in_frame(self, claim: Sentence, memory: Sentence) -> Comparison:
         if not share_a_frame(claim, memory):
@@ -81,6 +82,10 @@ class Comparer:
         if not verdict.strength:
             return ALIGNED
         return Comparison(Relation.CONTRADICTS, verdict.strength, f"contradiction.{verdict.rule}")
+
+
+def _likeness(one: Sentence, other: Sentence) -> float:
+    return len(one.stems & other.stems) / len(one.stems | other.stems)
 
 
 def strongest(found: Iterable[Comparison]) -> Comparison:

@@ -13,8 +13,20 @@ from text_to_num import alpha2digit
 _MONTHS = {
     name: number
     for number, names in enumerate(
-        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug")
-        + ("september sep sept", "october oct", "november nov", "december dec"),
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sep sept",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
         start=1,
     )
     for name in names.split()

@@ -12,7 +12,8 @@ from mithril_proxy.errors import NotFound
 from mithril_proxy.quarantine import AUDIT_KINDS, check_move, check_reconsider
 from mithril_proxy.store.changes import AuditEntry, Changes
 from mithril_proxy.store.interface import HeldGroup, Page, QuarantineFilter, ReputationStep
-from mithril_proxy.store.part import Part, rows_of
+from mithril_proxy.store.part import Part
+from mithril_proxy.store.reads import rows_of
 from mithril_proxy.store.reputation import Move, inverse
 from mithril_proxy.store.rows import Row, entry_of, readable, step_of, step_text, time_of, time_text
 from mithril_proxy.store.schema import quarantine

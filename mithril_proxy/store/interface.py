@@ -376,6 +376,11 @@ class Store(Protocol):
         ...
 
     # --- life ------------------------------------------------------------------------------------------------------
+    @property
+    def queued_writes(self) -> int:
+        """Writes that wait for the next transaction."""
+        ...
+
     async def ping(self) -> None:
         """Raise StoreUnavailable unless a row could be committed now."""
         ...

@@ -237,9 +237,7 @@ async def test_several_claims_of_one_call_are_decided_one_by_one(setup: Bench) -
         ("data", "b.txt", b"The Atlas server listens on port 9999."),
     ]
     body, content_type = multipart([("datasetName", "main")], files)
-    reply = await setup.call(
-        "POST", "/api/v1/add", source="wiki", headers=[("content-type", content_type)], body=body
-    )
+    reply = await setup.call("POST", "/api/v1/add", source="wiki", headers=[("content-type", content_type)], body=body)
     assert reply.status == 202
     assert [entry["status"] for entry in reply.json()["items"]][0] == "warn"
     assert reply.json()["items"][1]["status"] in ("rejected", "quarantined", "review")
@@ -305,7 +303,9 @@ async def test_a_held_claim_is_released_once_with_the_tags_of_an_accepted_one(se
 async def test_observe_mode_changes_no_byte_and_records_what_would_have_been_done(tmp_path: Path, size: int) -> None:
     async with bench(tmp_path, policy="observe.toml") as setup:
         text = f"Token {github_token()} " + "x" * size
-        body, content_type = multipart([("datasetName", "main"), ("node_set", "verified")], [("data", "a.txt", text.encode())])
+        body, content_type = multipart(
+            [("datasetName", "main"), ("node_set", "verified")], [("data", "a.txt", text.encode())]
+        )
         reply = await setup.call("POST", "/api/v1/remember", headers=[("content-type", content_type)], body=body)
         assert reply.status == 200
         [sent] = setup.upstream.sent
@@ -333,7 +333,11 @@ async def test_observe_mode_passes_what_it_cannot_read(tmp_path: Path) -> None:
 
 async def test_a_recall_is_narrowed_and_its_answer_filtered_and_scrubbed(tmp_path: Path) -> None:
     token = github_token()
-    answer = [chunk("Atlas is up.", "verified", "wiki"), chunk("Atlas is sold.", "slack"), chunk(f"Key {token}", "verified")]
+    answer = [
+        chunk("Atlas is up.", "verified", "wiki"),
+        chunk("Atlas is sold.", "slack"),
+        chunk(f"Key {token}", "verified"),
+    ]
     async with bench(tmp_path, upstream=FakeUpstream(script=lambda sent: json_answer(answer))) as setup:
         reply = await setup.recall({"query": "atlas", "searchType": "CHUNKS", "nodeName": []})
         [sent] = setup.upstream.sent
@@ -356,8 +360,12 @@ async def test_a_recall_answered_with_no_json_shows_nothing(tmp_path: Path) -> N
 @pytest.mark.parametrize("size", [1, 3, 7, 50])
 async def test_a_credential_split_over_events_never_reaches_the_client(tmp_path: Path, size: int) -> None:
     token = github_token()
-    deltas = "".join(f'event: delta\ndata: {{"text": "{token[at : at + size]}"}}\n\n' for at in range(0, len(token), size))
-    stream = f'event: stage\ndata: {{"stage": "generating"}}\n\n{deltas}event: final\ndata: {{"results": []}}\n\n'.encode()
+    deltas = "".join(
+        f'event: delta\ndata: {{"text": "{token[at : at + size]}"}}\n\n' for at in range(0, len(token), size)
+    )
+    stream = (
+        f'event: stage\ndata: {{"stage": "generating"}}\n\n{deltas}event: final\ndata: {{"results": []}}\n\n'.encode()
+    )
     pieces = [stream[at : at + 11] for at in range(0, len(stream), 11)]
     script = FakeUpstream(script=lambda sent: FakeAnswer(200, [(b"content-type", b"text/event-stream")], pieces))
     async with bench(tmp_path, upstream=script) as setup:
@@ -370,7 +378,9 @@ async def test_a_credential_split_over_events_never_reaches_the_client(tmp_path:
 
 
 async def test_an_event_stream_that_breaks_off_ends_with_an_error_event(tmp_path: Path) -> None:
-    answer = FakeAnswer(200, [(b"content-type", b"text/event-stream")], [b"event: stage\ndata: {}\n\n"], breaks_off=True)
+    answer = FakeAnswer(
+        200, [(b"content-type", b"text/event-stream")], [b"event: stage\ndata: {}\n\n"], breaks_off=True
+    )
     async with bench(tmp_path, upstream=FakeUpstream(script=lambda sent: answer)) as setup:
         reply = await setup.recall({"query": "atlas", "stream": True})
         assert b"event: error" in reply.body
@@ -381,12 +391,20 @@ async def test_an_event_stream_that_breaks_off_ends_with_an_error_event(tmp_path
 
 async def test_what_is_passed_is_passed_byte_for_byte(tmp_path: Path) -> None:
     def script(sent: Sent) -> FakeAnswer:
-        headers = [(b"set-cookie", b"a=1"), (b"set-cookie", b"b=2"), (b"connection", b"close"), (b"content-type", b"x/y")]
+        headers = [
+            (b"set-cookie", b"a=1"),
+            (b"set-cookie", b"b=2"),
+            (b"connection", b"close"),
+            (b"content-type", b"x/y"),
+        ]
         return FakeAnswer(201, headers, [b"\x00\xff", b"end"])
 
     async with bench(tmp_path, upstream=FakeUpstream(script=script)) as setup:
         reply = await setup.call(
-            "POST", "/api/v1/auth/login", headers=[("content-type", "application/x-www-form-urlencoded")], body=b"username=a"
+            "POST",
+            "/api/v1/auth/login",
+            headers=[("content-type", "application/x-www-form-urlencoded")],
+            body=b"username=a",
         )
         assert (reply.status, reply.body) == (201, b"\x00\xffend")
         assert [value for name, value in reply.headers if name == b"set-cookie"] == [b"a=1", b"b=2"]

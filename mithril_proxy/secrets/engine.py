@@ -63,9 +63,8 @@ class Engine:
             at = max(start + WINDOW_BYTES, reading.reached)
 
     def _window(self, reading: _Reading, start: int, end: int) -> Iterator[Span]:
-        piece = reading.encoded[max(0, start - 1) : end + OVERLAP_BYTES]
-        lowered = piece.lower()
-        candidates = self._set.Match(piece)
+        candidates = self._set.Match(reading.encoded[max(0, start - 1) : end + OVERLAP_BYTES])
+        lowered = reading.encoded[max(0, start - OVERLAP_BYTES) : end + OVERLAP_BYTES].lower()
         for index in range(len(self.rules)) if candidates is None else sorted(candidates):
             rule = self.rules[index]
             if reading.left <= 0:

@@ -17,6 +17,7 @@ from mithril_proxy.secrets.hits import FieldHit, Hit, Redacted, RedactedValue, S
 
 MAX_NESTING = 128  # twice what the default policy lets in; deeper values are replaced, not passed on unread
 MAX_JSON_IN_STRINGS = 3
+MAX_NAME_CHARS = 128
 _NAME_KEYS = ("name", "key", "env", "field", "label", "variable", "param", "id")
 _VALUE_KEYS = ("value", "val", "content", "default", "data", "secret", "text")
 _AWS_SECRET = re.compile(r"[A-Za-z0-9/+]{40}")
@@ -158,8 +159,9 @@ def _below(path: str, key: str) -> str:
 def _sibling_names(table: dict[str, object]) -> dict[str, str]:
     """For each value field of `{"name": "DB_PASSWORD", "value": …}`, the name beside it."""
     lowered = {key.lower(): key for key in table if isinstance(key, str)}
-    name = next((table[lowered[key]] for key in _NAME_KEYS if isinstance(table.get(lowered.get(key, "")), str)), None)
-    if not isinstance(name, str) or len(name) > 128:
+    names = (table[lowered[key]] for key in _NAME_KEYS if key in lowered)
+    name = next((one for one in names if isinstance(one, str)), "")
+    if not name or len(name) > MAX_NAME_CHARS:
         return {}
     return {lowered[key]: name for key in _VALUE_KEYS if key in lowered}
 

@@ -386,6 +386,22 @@ async def test_an_event_stream_that_breaks_off_ends_with_an_error_event(tmp_path
         assert b"event: error" in reply.body
 
 
+async def test_the_history_of_questions_does_not_show_what_was_held(tmp_path: Path) -> None:
+    released, held = "The canteen serves soup on Fridays.", "The Atlas server was sold to a stranger."
+    rows = [
+        {"id": "1", "text": held, "user": "user"},
+        {"id": "2", "text": "What does the canteen serve?", "user": "user"},
+        {"id": "3", "text": "x" * 1500, "user": "user"},
+        {"id": "4", "text": "y" * 2000, "user": "system"},
+    ]
+    async with bench(tmp_path, upstream=FakeUpstream(script=lambda sent: json_answer(rows))) as setup:
+        await setup.remember(held)
+        await setup.remember(released)
+        reply = await setup.call("GET", "/api/v1/recall")
+        assert [row["id"] for row in reply.json()] == ["2", "4"]
+        assert reply.header("content-length") == str(len(reply.body))
+
+
 # --- pass-through ---------------------------------------------------------------------------------------------------
 
 

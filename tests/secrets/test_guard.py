@@ -13,8 +13,9 @@ from tests.secrets import fakes as f
 
 GUARD = load_guard([policies_folder() / "secrets.toml"])
 PIECES = st.sampled_from(
-    [*f.BY_KIND.values(), "password", "password: ", "=", '"', "'", "\\", "\n", " ", "{", "}", "%41", "\u200b", "\uff21", "@",
-     "://u:", "-----BEGIN ", "x9Kq2LpV7m", "token", f.b64(f.GITHUB + " is it"), "[REDACTED:jwt]", "eyJ", "\ud800", "é", "&x="]
+    [*f.BY_KIND.values(), "password", "password: ", "=", '"', "'", "\\", "\n", " ", "{", "}", "%41", "\u200b",
+     "\uff21", "@", "://u:", "-----BEGIN ", "x9Kq2LpV7m", "token", f.b64(f.GITHUB + " is it"), "[REDACTED:jwt]", "eyJ",
+     "\ud800", "é", "&x="]
 )  # fmt: skip
 TEXTS = st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=12).map("".join)
 VALUES = st.recursive(

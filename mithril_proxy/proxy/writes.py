@@ -41,7 +41,8 @@ async def take_write(exchange: Exchange) -> int:
     call = await _decode(exchange, body, tags)
     if not call.claims:
         return await _forward_plain(exchange, call)
-    task = WriteTask(exchange, call, tags, await standing_once_written(exchange, call))
+    call, unread = await exchange.services.documents.read(call)
+    task = WriteTask(exchange, call, tags, await standing_once_written(exchange, call), unread)
     # A server that stops or a client that goes does not cut a decided write in two.
     return await asyncio.shield(asyncio.ensure_future(task.run()))
 
@@ -69,7 +70,8 @@ async def _observe(exchange: Exchange, body: bytes) -> int:
     try:
         exchange.request.require_identity_encoding()
         tags = await exchange.services.tags()
-        await WriteTask(exchange, await _decode(exchange, body, tags), tags, None).decide()
+        call, unread = await exchange.services.documents.read(await _decode(exchange, body, tags))
+        await WriteTask(exchange, call, tags, None, unread).decide()
     except RequestError as error:
         payload = {"code": error.code, "mode": "observe", "request_id": exchange.id}
         await exchange.edge.store.append_audit("refused", exchange.match.route.name, payload)

@@ -39,6 +39,7 @@ async def take_write(exchange: Exchange) -> int:
     request.require_identity_encoding()
     tags = await exchange.services.tags()
     call = await _decode(exchange, body, tags)
+    await _refuse_foreign(exchange, call)
     if not call.claims:
         return await _forward_plain(exchange, call)
     call, unread = await exchange.services.documents.read(call)
@@ -78,10 +79,15 @@ async def _observe(exchange: Exchange, body: bytes) -> int:
     return await pass_through(exchange, body)
 
 
+async def _refuse_foreign(exchange: Exchange, call: WriteCall) -> None:
+    """Raise Refused when the call would bridge a session that holds unjudged turns, whatever else it brings."""
+    if call.sessions and not call.is_session:
+        known = await standings(exchange, call)
+        refuse_foreign_sessions(call, known.__getitem__)
+
+
 async def _forward_plain(exchange: Exchange, call: WriteCall) -> int:
-    """Forward a call without claims. Raises Refused when it would bridge a session that holds unjudged turns."""
-    known = await standings(exchange, call)
-    refuse_foreign_sessions(call, known.__getitem__)
+    """Forward a call without claims, its names redacted."""
     annotations = await redacted_annotations(exchange.services.guard, call.annotations)
     dataset = exchange.services.policy.forward.dataset or None
     prepared = prepare(call, (), tags=(), dataset=dataset, annotations=annotations)

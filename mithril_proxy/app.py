@@ -25,6 +25,7 @@ from mithril_proxy.judge.openai import OpenAIJudge, connect
 from mithril_proxy.judge.prompts import load_prompts
 from mithril_proxy.policy import Policy, load_policy
 from mithril_proxy.proxy import DataPlane, Services
+from mithril_proxy.proxy.documents import DocumentReader
 from mithril_proxy.proxy.headers import rebuilt_request_headers
 from mithril_proxy.proxy.identity import Identifier
 from mithril_proxy.proxy.posture import Observation
@@ -168,6 +169,7 @@ def build_services(settings: Settings, rules: Rules, store: Store, recent: Recen
         identifier=Identifier(policy, store, service_key),
         known_sources=KnownSources(store, policy, clock),
         service_key=service_key,
+        documents=DocumentReader.of(policy),
     )
 
 

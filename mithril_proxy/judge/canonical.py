@@ -20,6 +20,7 @@ from mithril_proxy.judge.lookalikes import fold_lookalikes, undo_leet
 
 _SPACES = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?;。！？।])[\"')\]]*\s+|(?<=[。！？।])")
+_SURROGATES = re.compile("[\ud800-\udfff]")  # halves of a character: no text, and RE2 takes none
 _APART = re.compile(r"\b\w(?:[\s._*|-]\w){5,}\b")
 _PIECE = re.compile(r"\w")
 MAX_SENTENCE_CHARS = 400
@@ -50,7 +51,7 @@ class Canonical:
     def _readings(self, text: str) -> Iterator[tuple[str, str]]:
         yield from self._surface("", text)
         yield from self._decoded("", text)
-        hidden = hidden_text(text)
+        hidden = hidden_text(_SURROGATES.sub(" ", text))
         if hidden:
             yield from self._surface("hidden", hidden)
             yield from self._decoded("hidden+", hidden)
@@ -75,7 +76,9 @@ def plain_text(text: str) -> str:
 
 
 def _composed(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFKC", strip_invisible(text))
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFKC", strip_invisible(_SURROGATES.sub(" ", text)))
 
 
 def _put_together(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mithril_proxy.judge.alignment import Difference
-from mithril_proxy.judge.questions import Answered, read_answered
+from mithril_proxy.judge.questions import Answered
 from mithril_proxy.judge.tokens import Sentence, Token, Tokeniser
 
 MIN_TOPIC = 0.6  # share of a question's topic that a claim must cover to speak of it
@@ -41,14 +41,19 @@ class _Passage:
         return frozenset().union(*(sentence.stems for sentence in self.sentences))
 
 
-def compare_fact(claim: Sequence[Sentence], memory: str, tokeniser: Tokeniser) -> Difference | None:
-    """What a claim says of the fact in a memory: AGREES, a difference, or None when it speaks of something else."""
-    passages = [_Passage(tuple(claim[start : start + WINDOW])) for start in range(0, max(1, len(claim)), WINDOW // 2)]
-    answered = read_answered(memory)
-    if answered is not None:
-        return _worst(_against_answer(passage, answered, tokeniser) for passage in passages)
-    statements = tokeniser.sentences(memory)
-    return _worst(_against_statement(passage, known) for passage in passages for known in statements)
+def compare_answer(claim: Sequence[Sentence], known: Answered, tokeniser: Tokeniser) -> Difference | None:
+    """What a claim says of a known answer: AGREES, a difference, or None when it speaks of something else."""
+    return _worst(_against_answer(passage, known, tokeniser) for passage in _passages(claim))
+
+
+def compare_statements(claim: Sequence[Sentence], known: Sequence[Sentence]) -> Difference | None:
+    """What a claim says of known statements, whatever its wording: the worst of them, as `compare_answer` tells it."""
+    return _worst(_against_statement(passage, statement) for passage in _passages(claim) for statement in known)
+
+
+def _passages(claim: Sequence[Sentence]) -> list[_Passage]:
+    """Overlapping paragraphs of a claim."""
+    return [_Passage(tuple(claim[start : start + WINDOW])) for start in range(0, max(1, len(claim)), WINDOW // 2)]
 
 
 def _worst(found: Iterable[Difference | None]) -> Difference | None:

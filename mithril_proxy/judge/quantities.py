@@ -95,6 +95,11 @@ def quantity(word: str, following: str) -> Quantity | None:
     return Quantity(value * _SCALES.get(unit, 1), "percent" if unit in ("%", "percent") else "")
 
 
+def is_unit(word: str) -> bool:
+    """True for a lower-case unit of measure."""
+    return any(word in factors or word.removesuffix("s") in factors for factors in _UNITS.values())
+
+
 def is_date(word: str) -> bool:
     """True for an ISO date or month."""
     return _ISO.match(word) is not None

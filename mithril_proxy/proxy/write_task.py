@@ -122,6 +122,7 @@ class WriteTask:
             headers,
             self.tags,
             policy.contradiction.probe_top_k,
+            self.exchange.services.guard,
             datasets=(dataset,) if dataset else (),
             dataset_ids=ids,
         )

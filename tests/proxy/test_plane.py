@@ -466,3 +466,43 @@ async def test_only_its_health_stands_on_the_data_plane(setup: Bench, path: str,
 async def test_a_process_that_stops_is_not_ready(setup: Bench) -> None:
     setup.plane.is_draining = True
     assert (await setup.call("GET", "/_mithril/health/ready")).status == 503
+
+
+async def test_a_credential_in_older_memory_reaches_neither_judge_nor_database(setup: Bench) -> None:
+    seen: list[str] = []
+
+    class LookingJudge:
+        name = "looking"
+
+        async def judge(self, text: str, context: tuple[Memory, ...]) -> Verdict:
+            seen.extend(memory.text for memory in context)
+            return Verdict(0.9, 0.0)
+
+    replace_judge(setup, LookingJudge())
+    setup.upstream.memories = [chunk(f"The deploy token is {github_token()}.", "verified", "ops")]
+    assert (await setup.remember(HONEST, source="wiki")).status == 403
+    assert "[REDACTED:github_token]" in seen[0]
+    assert github_token().encode() not in setup.database_bytes()
+
+
+async def test_a_release_takes_the_blame_back_and_a_second_review_is_refused(setup: Bench) -> None:
+    from mithril_proxy.proxy.release import Releases
+
+    held = (await setup.remember(HONEST)).json()["quarantine_id"]
+    blamed = (await setup.store.source("unknown-agent/anonymous")).reputation
+    assert blamed == pytest.approx(0.30 * 0.78)
+    await Releases(setup.store, setup.upstream, load_policy(), SERVICE_KEY).release(held, reviewer="ada", reason="ok")
+    assert (await setup.store.source("unknown-agent/anonymous")).reputation == pytest.approx(0.30 + 0.1 * 0.70)
+
+
+async def test_a_rejected_review_costs_trust_and_a_rejected_quarantine_no_more_than_it_did(setup: Bench) -> None:
+    from mithril_proxy.proxy.release import Releases
+
+    await setup.register("chat", 0.60)
+    releases = Releases(setup.store, setup.upstream, load_policy(), SERVICE_KEY)
+    reviewed = (await setup.remember(HONEST, source="chat")).json()["quarantine_id"]
+    quarantined = (await setup.remember(HONEST)).json()["quarantine_id"]
+    for entry in (reviewed, quarantined):
+        await releases.reject(entry, reviewer="ada", reason="not so")
+    assert (await setup.store.source("chat")).reputation == pytest.approx(0.60 * 0.78)
+    assert (await setup.store.source("unknown-agent/anonymous")).reputation == pytest.approx(0.30 * 0.78)

@@ -217,6 +217,7 @@ def _extension(word: str) -> str:
 
 
 def _allowlists(table: dict[str, Any], path: Path, name: str) -> Iterator[Allowlist]:
+    """The allow-lists of a file or a rule. One for named rules only is left out: that errs to redaction."""
     single = table.get("allowlist")
     for raw in ([single] if single else []) + list(table.get("allowlists", ())):
         if raw.get("targetRules"):

@@ -25,6 +25,7 @@ from mithril_proxy.judge.openai import OpenAIJudge, connect
 from mithril_proxy.judge.prompts import load_prompts
 from mithril_proxy.policy import Policy, load_policy
 from mithril_proxy.proxy import DataPlane, Services
+from mithril_proxy.proxy.documents import DocumentReader
 from mithril_proxy.proxy.headers import rebuilt_request_headers
 from mithril_proxy.proxy.identity import Identifier
 from mithril_proxy.proxy.posture import Observation
@@ -140,7 +141,7 @@ class Application:
         return True
 
     async def observe_upstream(self) -> bool:
-        """Look at the upstream's version; recalls are narrowed while it is not one that Mithril knows. True when it is."""
+        """Look at the upstream's version; recalls are narrowed while Mithril does not know it. True when it does."""
         version = await observe_version(self.upstream)
         if version != self.version:
             log = self.log.info if version.verdict == "ok" else self.log.warning
@@ -168,6 +169,7 @@ def build_services(settings: Settings, rules: Rules, store: Store, recent: Recen
         identifier=Identifier(policy, store, service_key),
         known_sources=KnownSources(store, policy, clock),
         service_key=service_key,
+        documents=DocumentReader.of(policy),
     )
 
 
@@ -208,7 +210,8 @@ async def build_reevaluator(services: Services, store: Store, upstream: Upstream
     """What judges held claims again, with the service credential."""
     releases = Releases(store, upstream, services.policy, services.service_key)
     headers = rebuilt_request_headers(releases.headers(), content_type=b"application/json", accept=b"application/json")
-    return Reevaluator(store, services.firewall, releases, await services.tags(), headers, clock)
+    tags = await services.tags()
+    return Reevaluator(store, services.firewall, releases, services.guard, tags, headers, clock)
 
 
 async def watch_upstream(application: Application) -> None:

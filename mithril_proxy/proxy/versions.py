@@ -1,7 +1,7 @@
 """What the upstream's version means for recalls: an unknown one is trusted with less.
 
-Which search types keep to verified memory was measured on Cognee 1.6 and read in the source back to 1.2. Before that, and
-beyond it, only CHUNKS is left: its answers name the node sets of every memory, so Mithril can check each by itself.
+Which search types keep to verified memory was measured on Cognee 1.6 and read in the source back to 1.2. Before that,
+and beyond it, only CHUNKS is left: its answers name the node sets of every memory, so Mithril can check each itself.
 """
 
 from __future__ import annotations

@@ -39,6 +39,13 @@ class Held(Part):
             query = query.where(quarantine.c.id < page.before)
         return [entry_of(row) for row in await self._read(query)]
 
+    async def held_among(self, digests: Sequence[str]) -> frozenset[str]:
+        """Those of the claim digests whose text was held and never released."""
+        query = select(quarantine.c.claim_digest).where(
+            quarantine.c.claim_digest.in_(set(digests)), quarantine.c.state != ReviewState.RELEASED.value
+        )
+        return frozenset(str(row["claim_digest"]) for row in await self._read(query))
+
     async def held_groups(self, page: Page, where: QuarantineFilter) -> Sequence[HeldGroup]:
         """Held claims grouped by text, the one with the newest entry first; `page.before` is a `newest_id`."""
         newest = func.max(quarantine.c.id)

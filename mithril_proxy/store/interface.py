@@ -262,6 +262,10 @@ class Store(Protocol):
         """Held claims, newest first."""
         ...
 
+    async def held_among(self, digests: Sequence[str]) -> frozenset[str]:
+        """Those of the claim digests whose text was held and never released."""
+        ...
+
     async def review(
         self,
         quarantine_id: str,

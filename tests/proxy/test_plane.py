@@ -239,7 +239,7 @@ async def test_several_claims_of_one_call_are_decided_one_by_one(setup: Bench) -
     body, content_type = multipart([("datasetName", "main")], files)
     reply = await setup.call("POST", "/api/v1/add", source="wiki", headers=[("content-type", content_type)], body=body)
     assert reply.status == 202
-    assert [entry["status"] for entry in reply.json()["items"]][0] == "warn"
+    assert reply.json()["items"][0]["status"] == "warn"
     assert reply.json()["items"][1]["status"] in ("rejected", "quarantined", "review")
     assert reply.json()["upstream"] == {"status": "completed"}
     [sent] = setup.upstream.sent
@@ -386,6 +386,22 @@ async def test_an_event_stream_that_breaks_off_ends_with_an_error_event(tmp_path
         assert b"event: error" in reply.body
 
 
+async def test_the_history_of_questions_does_not_show_what_was_held(tmp_path: Path) -> None:
+    released, held = "The canteen serves soup on Fridays.", "The Atlas server was sold to a stranger."
+    rows = [
+        {"id": "1", "text": held, "user": "user"},
+        {"id": "2", "text": "What does the canteen serve?", "user": "user"},
+        {"id": "3", "text": "x" * 1500, "user": "user"},
+        {"id": "4", "text": "y" * 2000, "user": "system"},
+    ]
+    async with bench(tmp_path, upstream=FakeUpstream(script=lambda sent: json_answer(rows))) as setup:
+        await setup.remember(held)
+        await setup.remember(released)
+        reply = await setup.call("GET", "/api/v1/recall")
+        assert [row["id"] for row in reply.json()] == ["2", "4"]
+        assert reply.header("content-length") == str(len(reply.body))
+
+
 # --- pass-through ---------------------------------------------------------------------------------------------------
 
 
@@ -452,14 +468,41 @@ async def test_a_process_that_stops_is_not_ready(setup: Bench) -> None:
     assert (await setup.call("GET", "/_mithril/health/ready")).status == 503
 
 
-async def test_a_websocket_is_closed_with_a_reason(setup: Bench) -> None:
-    sent: list[Any] = []
+async def test_a_credential_in_older_memory_reaches_neither_judge_nor_database(setup: Bench) -> None:
+    seen: list[str] = []
 
-    async def receive() -> Any:
-        return {"type": "websocket.connect"}
+    class LookingJudge:
+        name = "looking"
 
-    async def send(message: Any) -> None:
-        sent.append(message)
+        async def judge(self, text: str, context: tuple[Memory, ...]) -> Verdict:
+            seen.extend(memory.text for memory in context)
+            return Verdict(0.9, 0.0)
 
-    await setup.plane({"type": "websocket"}, receive, send)
-    assert sent[0]["type"] == "websocket.close"
+    replace_judge(setup, LookingJudge())
+    setup.upstream.memories = [chunk(f"The deploy token is {github_token()}.", "verified", "ops")]
+    assert (await setup.remember(HONEST, source="wiki")).status == 403
+    assert "[REDACTED:github_token]" in seen[0]
+    assert github_token().encode() not in setup.database_bytes()
+
+
+async def test_a_release_takes_the_blame_back_and_a_second_review_is_refused(setup: Bench) -> None:
+    from mithril_proxy.proxy.release import Releases
+
+    held = (await setup.remember(HONEST)).json()["quarantine_id"]
+    blamed = (await setup.store.source("unknown-agent/anonymous")).reputation
+    assert blamed == pytest.approx(0.30 * 0.78)
+    await Releases(setup.store, setup.upstream, load_policy(), SERVICE_KEY).release(held, reviewer="ada", reason="ok")
+    assert (await setup.store.source("unknown-agent/anonymous")).reputation == pytest.approx(0.30 + 0.1 * 0.70)
+
+
+async def test_a_rejected_review_costs_trust_and_a_rejected_quarantine_no_more_than_it_did(setup: Bench) -> None:
+    from mithril_proxy.proxy.release import Releases
+
+    await setup.register("chat", 0.60)
+    releases = Releases(setup.store, setup.upstream, load_policy(), SERVICE_KEY)
+    reviewed = (await setup.remember(HONEST, source="chat")).json()["quarantine_id"]
+    quarantined = (await setup.remember(HONEST)).json()["quarantine_id"]
+    for entry in (reviewed, quarantined):
+        await releases.reject(entry, reviewer="ada", reason="not so")
+    assert (await setup.store.source("chat")).reputation == pytest.approx(0.60 * 0.78)
+    assert (await setup.store.source("unknown-agent/anonymous")).reputation == pytest.approx(0.30 * 0.78)

@@ -12,11 +12,9 @@ from mithril_proxy.secrets.engine import MAX_VALIDATED, WINDOW_BYTES
 from tests.secrets import fakes as f
 
 GUARD = load_guard([policies_folder() / "secrets.toml"])
-PIECES = st.sampled_from(
-    [*f.BY_KIND.values(), "password", "password: ", "=", '"', "'", "\\", "\n", " ", "{", "}", "%41", "\u200b",
-     "\uff21", "@", "://u:", "-----BEGIN ", "x9Kq2LpV7m", "token", f.b64(f.GITHUB + " is it"), "[REDACTED:jwt]", "eyJ",
-     "\ud800", "é", "&x="]
-)  # fmt: skip
+MARKS = ("=", '"', "'", "\\", "\n", " ", "{", "}", "%41", "\u200b", "\uff21", "@", "://u:", "\ud800", "é", "&x=")
+WORDS = ("password", "password: ", "token", "-----BEGIN ", "x9Kq2LpV7m", "[REDACTED:jwt]", "eyJ")
+PIECES = st.sampled_from([*f.BY_KIND.values(), *MARKS, *WORDS, f.b64(f.GITHUB + " is it")])
 TEXTS = st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=12).map("".join)
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), TEXTS),
@@ -119,6 +117,12 @@ def test_beyond_the_limit_whole_windows_are_redacted(guard: SecretGuard) -> None
     assert redacted.text.startswith("token: é\n")
     assert redacted.text.endswith("plain words ")
     assert guard.redact(redacted.text).text == redacted.text
+
+
+def test_base64_behind_a_path_is_read(guard: SecretGuard) -> None:
+    for lead in ("/files/", "x_", "a/b-", "Q"):
+        text = lead + f.b64url(f"the key is {f.GITHUB} for you") + "A"
+        assert guard.redact(text).text == "[REDACTED:github_token]", lead
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "latin-1"])

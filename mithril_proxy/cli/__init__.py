@@ -24,6 +24,7 @@ COMMANDS = (
     "quarantine",
     "audit",
     "policy",
+    "db",
 )
 
 

@@ -57,8 +57,8 @@ async def serve(**options: str | None) -> None:
         data_socket = _bind(settings.listen, "MITHRIL_LISTEN")
         admin_socket = _bind(settings.admin_listen, "MITHRIL_ADMIN_LISTEN")
         admin, first_token = build_admin_plane(application)
-        click.echo(opening(application, data_socket, admin_socket, first_token), err=True)
-        await _serve(application, ((application.data_plane, data_socket), (admin, admin_socket)))
+        words = opening(application, data_socket, admin_socket, first_token)
+        await _serve(application, ((application.data_plane, data_socket), (admin, admin_socket)), words)
 
 
 def opening(application: Application, data: socket.socket, admin: socket.socket, first_token: str | None) -> str:
@@ -129,7 +129,8 @@ def _server(app: ASGIApp, settings: Settings) -> _Server:
     )
 
 
-async def _serve(application: Application, planes: tuple[tuple[ASGIApp, socket.socket], ...]) -> None:
+async def _serve(application: Application, planes: tuple[tuple[ASGIApp, socket.socket], ...], words: str) -> None:
+    """Serve both planes until SIGTERM. The opening words come once signals are heard: a reader may send one at once."""
     servers = [_server(app, application.settings) for app, _ in planes]
     loop = asyncio.get_running_loop()
     reloads: set[asyncio.Task[bool]] = set()
@@ -147,6 +148,7 @@ async def _serve(application: Application, planes: tuple[tuple[ASGIApp, socket.s
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     loop.add_signal_handler(signal.SIGHUP, reload)
+    click.echo(words, err=True)
     background = [loop.create_task(heal_forever(application)), loop.create_task(watch_upstream(application))]
     await asyncio.gather(*(server.serve([bound]) for server, (_, bound) in zip(servers, planes, strict=True)))
     for task in background:

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,10 @@ from mithril_proxy.firewall import Call, Firewall, Judgement
 from mithril_proxy.proxy.headers import RawHeaders
 from mithril_proxy.proxy.probe import UpstreamMemory
 from mithril_proxy.proxy.release import Releases
-from mithril_proxy.store.interface import Page, QuarantineFilter, Store
+from mithril_proxy.store.desk import REEVALUATE_ROUTE, DeskStore
 from mithril_proxy.types import Annotation, Claim, Mode, Provenance, QuarantineEntry, ReviewState
 
 REVIEWER = "re-evaluation"
-ROUTE = "reevaluate"
 BATCH = 50
 
 
@@ -41,7 +40,7 @@ class Reevaluation:
 class Reevaluator:
     """Judges held claims again."""
 
-    store: Store
+    store: DeskStore
     firewall: Firewall
     releases: Releases
     tags: Tags
@@ -57,26 +56,29 @@ class Reevaluator:
             raise InvalidTransition(f"{entry.id} is {entry.state}; only pending claims are judged again")
         judgement = await self._judge(entry)
         await self.store.record(judgement.decision)
+        if not is_missing_evidence(judgement.decision.reasons):
+            await self.store.mark_reevaluated(entry.id, judgement.decision.id)
         if not (release and judgement.decision.status.is_admitted):
             return Reevaluation(entry, judgement)
-        reason = f"passes now: {judgement.decision.status} {judgement.decision.trust.score:.3f} ({judgement.decision.id})"
+        reason = (
+            f"passes now: {judgement.decision.status} {judgement.decision.trust.score:.3f} ({judgement.decision.id})"
+        )
         return Reevaluation(await self.releases.release(entry.id, reviewer=REVIEWER, reason=reason), judgement, True)
 
     async def heal(self) -> int:
         """Judge again, and release where they pass, the entries held for missing evidence alone. How many went out.
 
-        Stops at the first entry whose evidence is missing still, and at the first that cannot be forwarded.
+        Each is judged until its evidence was complete once; what it got then stands for a reviewer to see. Stops at the
+        first entry whose evidence is missing still, and at the first that cannot be forwarded.
         """
         released = 0
-        for entry in await self.store.quarantine(Page(limit=BATCH), QuarantineFilter()):
-            if not is_held_for_missing_evidence(entry):
-                continue
+        for entry in await self.store.awaiting_evidence(BATCH):
             try:
                 result = await self.reevaluate(entry, release=True)
             except MithrilError:
                 return released
             released += result.is_released
-            if any(finding.rule.endswith(UNAVAILABLE_SUFFIX) for finding in result.judgement.decision.findings):
+            if is_missing_evidence(result.judgement.decision.reasons):
                 return released
         return released
 
@@ -88,7 +90,9 @@ class Reevaluator:
             text=entry.text,
             locator=entry.id,
             claimed_at=entry.created_at,
-            annotations=tuple(Annotation(path, text) for path, text in strings_in(entry.prepared) if text != entry.text),
+            annotations=tuple(
+                Annotation(path, text) for path, text in strings_in(entry.prepared) if text != entry.text
+            ),
         )
         memory = UpstreamMemory(
             self.releases.upstream,
@@ -97,13 +101,13 @@ class Reevaluator:
             self.firewall.policy.contradiction.probe_top_k,
             datasets=(entry.dataset,) if entry.dataset else (),
         )
-        call = Call(entry.id, ROUTE, Mode.OBSERVE)
+        call = Call(entry.id, REEVALUATE_ROUTE, Mode.OBSERVE)
         return await self.firewall.inspect(claim, provenance, memory=memory, call=call)
 
 
-def is_held_for_missing_evidence(entry: QuarantineEntry) -> bool:
-    """True when evidence was missing at the decision that held the entry."""
-    return any(reason.endswith(UNAVAILABLE_SUFFIX) for reason in entry.reasons)
+def is_missing_evidence(reasons: Sequence[str]) -> bool:
+    """True when a decision for these reasons lacked evidence."""
+    return any(reason.endswith(UNAVAILABLE_SUFFIX) for reason in reasons)
 
 
 def strings_in(value: object, path: str = "prepared") -> Iterator[tuple[str, str]]:

@@ -5,6 +5,8 @@
 2. A release goes out with the service credential, with the tags of an accepted write: a person vouches for it.
 3. What a person decides is evidence: a release moves the reputation of its source up, a reject down, unless the
    decision that held it had blamed the source already.
+4. Where policy asks for a second reviewer, the first release is a proposal; another person's release confirms it, with
+   the text that was proposed.
 """
 
 from __future__ import annotations
@@ -18,10 +20,14 @@ import orjson
 from mithril_proxy.cognee.prepared import PreparedWrite
 from mithril_proxy.errors import MithrilError, UpstreamUnavailable
 from mithril_proxy.policy import Policy
+from mithril_proxy.proxy.correction import as_typed, corrected
 from mithril_proxy.proxy.forward import Forwarded, forward_write
 from mithril_proxy.proxy.headers import RawHeaders
 from mithril_proxy.proxy.upstream import Upstream
-from mithril_proxy.store.interface import Outcome, Release, ReputationStep, Store
+from mithril_proxy.quarantine import check_reconsider
+from mithril_proxy.secrets import SecretGuard
+from mithril_proxy.store.desk import DeskStore, ReleaseProposal
+from mithril_proxy.store.interface import Outcome, Release, ReputationStep
 from mithril_proxy.types import QuarantineEntry, ReviewState, Status
 
 DETAIL_CHARS = 300  # of the upstream's own error text, which may go to the reviewer
@@ -35,17 +41,64 @@ class ReleaseRefused(MithrilError):
 class Releases:
     """What a reviewer can do with a held claim."""
 
-    store: Store
+    store: DeskStore
     upstream: Upstream
     policy: Policy
+    guard: SecretGuard
     service_key: str | None
 
-    async def release(self, quarantine_id: str, *, reviewer: str, reason: str) -> QuarantineEntry:
-        """Forward a held claim, exactly once.
+    async def release(
+        self, quarantine_id: str, *, reviewer: str, reason: str, text: str | None = None
+    ) -> QuarantineEntry:
+        """Forward a held claim, exactly once; with `text`, in its place. Still pending when a second reviewer is needed.
 
-        Raises NotFound, InvalidTransition, UpstreamUnavailable and ReleaseRefused (the claim is pending again in both).
+        Raises NotFound, InvalidTransition, RequestError (the text), UpstreamUnavailable and ReleaseRefused (the claim
+        is pending again in both).
         """
-        release = await self.store.begin_release(quarantine_id, reviewer=reviewer, reason=reason)
+        entry = await self.store.held(quarantine_id)
+        text = None if text is None or as_typed(text) == as_typed(entry.text) else as_typed(text)
+        if entry.state is ReviewState.PENDING and self._needs_second(entry):
+            proposal = await self._other_proposal(entry, reviewer, reason, text)
+            if proposal is None:
+                return entry
+            text = proposal.text
+        return await self._forward(entry, reviewer, reason, text)
+
+    async def reconsider(
+        self, quarantine_id: str, state: ReviewState, *, reviewer: str, reason: str
+    ) -> QuarantineEntry:
+        """Change a review: release what was rejected or expired, reject what was released. What it taught is undone.
+
+        A released memory stays in Cognee; only Cognee's own forget takes it out. Raises what `release` raises.
+        """
+        entry = await self.store.held(quarantine_id)
+        if state is ReviewState.REJECTED:
+            return await self.store.reconsider(
+                quarantine_id, state, reviewer=reviewer, reason=reason, step=self._blamed(entry)
+            )
+        check_reconsider(entry.state, state)
+        if self._needs_second(entry) and await self._other_proposal(entry, reviewer, reason, None) is None:
+            return entry
+        await self.store.reconsider(quarantine_id, ReviewState.RELEASING, reviewer=reviewer, reason=reason)
+        return await self._forward(entry, reviewer, reason, None)
+
+    async def _other_proposal(
+        self, entry: QuarantineEntry, reviewer: str, reason: str, text: str | None
+    ) -> ReleaseProposal | None:
+        """What somebody else proposed and this release confirms; None when this release became the proposal."""
+        proposal = await self.store.proposal(entry.id)
+        if proposal is not None and proposal.reviewer != reviewer and text in (None, proposal.text):
+            return proposal
+        await self.store.propose_release(entry.id, reviewer=reviewer, reason=reason, text=text)
+        return None
+
+    def _needs_second(self, entry: QuarantineEntry) -> bool:
+        return entry.status in self.policy.review.second_reviewer
+
+    async def _forward(self, entry: QuarantineEntry, reviewer: str, reason: str, text: str | None) -> QuarantineEntry:
+        limit = self.policy.limits.max_text_chars
+        correction = None if text is None else await corrected(entry, text, self.guard, limit)
+        release = await self.store.begin_release(entry.id, reviewer=reviewer, reason=reason, correction=correction)
         try:
             forwarded = await forward_write(
                 self.upstream, PreparedWrite.from_json(release.entry.prepared), self.headers()
@@ -69,7 +122,9 @@ class Releases:
         advice = ""
         if forwarded.status in (401, 403, 404) and self.service_key is None:
             advice = "; set MITHRIL_UPSTREAM_API_KEY to a Cognee API key that may write to this dataset"
-        raise ReleaseRefused(f"Cognee answered {forwarded.status}: {_explanation(forwarded)}{advice}; the claim is pending again")
+        raise ReleaseRefused(
+            f"Cognee answered {forwarded.status}: {_explanation(forwarded)}{advice}; the claim is pending again"
+        )
 
     def headers(self) -> RawHeaders:
         """Headers of a call in the name of the service, not of a client."""

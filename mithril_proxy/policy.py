@@ -2,7 +2,7 @@
 
 1. A policy is one TOML file; a key that it leaves out keeps the value of `policies/default.toml`.
 2. An unknown key, a wrong type or a number out of range stops the start and names file, key and reason.
-3. `digest` identifies the whole policy (its merged values, its rule packs' and prompts' bytes) and stands in every decision.
+3. `digest` identifies the whole policy (merged values, bytes of rule packs and prompts) and stands in every decision.
 """
 
 from __future__ import annotations
@@ -121,6 +121,7 @@ class Joins(_Section):
 
     window_s: Positive
     max_writes: Annotated[int, Field(ge=1, le=64)]
+    max_note_chars: Annotated[int, Field(ge=40)]
     max_chars: Annotated[int, Field(ge=200)]
     max_keys: Annotated[int, Field(ge=1)]
     max_bytes: Annotated[int, Field(ge=1024)]

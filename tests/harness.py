@@ -6,7 +6,8 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,16 +15,18 @@ from typing import Any
 import orjson
 import structlog
 
-from mithril_proxy.app import build_services
+from mithril_proxy.app import Application, Rules, build_services, load_rules
+from mithril_proxy.chain.recent import RecentWrites
 from mithril_proxy.clock import SystemClock
 from mithril_proxy.errors import UpstreamUnavailable
+from mithril_proxy.policy import load_policy
 from mithril_proxy.proxy import DataPlane
 from mithril_proxy.proxy.asgi import Message, Scope
 from mithril_proxy.proxy.headers import RawHeaders
 from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
 from mithril_proxy.settings import Settings
 from mithril_proxy.store import open_store
-from mithril_proxy.store.interface import Store
+from mithril_proxy.store.desk import DeskStore
 from mithril_proxy.telemetry import Metrics
 
 UPSTREAM = "http://cognee.test:8000"
@@ -89,7 +92,11 @@ Script = Callable[[Sent], FakeAnswer | Exception]
 
 def is_probe(sent: Sent) -> bool:
     """True for Mithril's own look-up of verified memory."""
-    return sent.target == "/api/v1/recall" and b'"node_name":["verified"]' in sent.body and b'"scope":"graph","stream":false' in sent.body
+    return (
+        sent.target == "/api/v1/recall"
+        and b'"node_name":["verified"]' in sent.body
+        and b'"scope":"graph","stream":false' in sent.body
+    )
 
 
 @dataclass
@@ -105,7 +112,9 @@ class FakeUpstream:
 
     async def send(self, request: UpstreamRequest) -> UpstreamAnswer:
         body = request.body
-        whole = body if isinstance(body, bytes) else b"".join([chunk async for chunk in body]) if body is not None else b""
+        whole = (
+            body if isinstance(body, bytes) else b"".join([chunk async for chunk in body]) if body is not None else b""
+        )
         sent = Sent(request.method, request.target, request.headers, whole)
         if is_probe(sent):
             self.probes.append(sent)
@@ -182,7 +191,8 @@ async def call(
         "server": ("mithril.test", 80),
     }
     waiting = [
-        {"type": "http.request", "body": piece, "more_body": True} for piece in (pieces if pieces is not None else [body])
+        {"type": "http.request", "body": piece, "more_body": True}
+        for piece in (pieces if pieces is not None else [body])
     ]
     waiting.append({"type": "http.request", "body": b"", "more_body": False})
     reply = Reply()
@@ -213,8 +223,9 @@ class Bench:
 
     plane: DataPlane
     upstream: FakeUpstream
-    store: Store
+    store: DeskStore
     folder: Path
+    application: Application
     keys: dict[str, str] = field(default_factory=dict)
 
     async def register(self, name: str, prior: float) -> str:
@@ -238,7 +249,9 @@ class Bench:
         given = [*headers, ("x-api-key", self.keys[source])] if source else list(headers)
         return await call(self.plane, method, path, headers=given, body=body, pieces=pieces)
 
-    async def remember(self, text: str, *, source: str | None = None, filename: str = "note.txt", **fields: str) -> Reply:
+    async def remember(
+        self, text: str, *, source: str | None = None, filename: str = "note.txt", **fields: str
+    ) -> Reply:
         """A stock client's remember: one text file."""
         body, content_type = multipart([("datasetName", "main"), *fields.items()], [("data", filename, text.encode())])
         return await self.call(
@@ -274,8 +287,20 @@ def multipart(
     return b"".join((*parts, f"--{boundary}--\r\n".encode())), f"multipart/form-data; boundary={boundary}"
 
 
+@cache
+def _loaded() -> Rules:
+    """The shipped rules: loading them runs every rule's examples, which takes most of a second."""
+    return load_rules(Settings(_env_file=None, judge="local"), SystemClock())  # type: ignore[call-arg]
+
+
 @asynccontextmanager
-async def bench(folder: Path, *, policy: str = "default.toml", upstream: FakeUpstream | None = None) -> AsyncIterator[Bench]:
+async def bench(
+    folder: Path,
+    *,
+    policy: str = "default.toml",
+    upstream: FakeUpstream | None = None,
+    admin_token: str | None = None,
+) -> AsyncIterator[Bench]:
     """A data plane over a fresh SQLite file in `folder`."""
     clock = SystemClock()
     settings = Settings(
@@ -285,12 +310,16 @@ async def bench(folder: Path, *, policy: str = "default.toml", upstream: FakeUps
         database_url=f"sqlite+aiosqlite:///{folder}/mithril.db",
         policy=policy,
         judge="local",
+        admin_token=admin_token,  # type: ignore[arg-type]
     )
     store = await open_store(settings.database_url, clock)
     scripted = upstream or FakeUpstream()
     try:
-        services = build_services(settings, store, clock)
-        plane = DataPlane(services, store, scripted, Metrics(), clock, structlog.get_logger())
-        yield Bench(plane, scripted, store, folder)
+        rules = replace(_loaded(), policy=load_policy(policy))
+        recent, metrics, log = RecentWrites(rules.policy.joins, clock), Metrics(), structlog.get_logger()
+        services = build_services(settings, rules, store, recent, clock)
+        plane = DataPlane(services, store, scripted, metrics, clock, log)
+        application = Application(settings, store, scripted, metrics, clock, log, plane, recent)
+        yield Bench(plane, scripted, store, folder, application)
     finally:
         await store.close()

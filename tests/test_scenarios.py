@@ -43,7 +43,9 @@ def body_of(request: dict[str, Any]) -> tuple[bytes, str | None]:
         files = [(name, filename, _unescaped(text)) for name, filename, text in request.get("files", [])]
         return multipart([(name, value) for name, value in request.get("fields", [])], files)
     if "urlencoded" in request:
-        return urlencode([(name, value) for name, value in request["urlencoded"]]).encode(), "application/x-www-form-urlencoded"
+        return urlencode(
+            [(name, value) for name, value in request["urlencoded"]]
+        ).encode(), "application/x-www-form-urlencoded"
     if "hex" in request:
         return bytes.fromhex(request["hex"]), None
     return request.get("raw", "").encode(), None
@@ -79,7 +81,9 @@ async def test_scenario(scenario: dict[str, Any], tmp_path: Path) -> None:
 
 
 async def check(setup: Bench, reply: Reply, expect: dict[str, Any]) -> None:
-    sent = b"\n".join(b" ".join((call.method.encode(), call.target.encode(), call.body)) for call in setup.upstream.sent)
+    sent = b"\n".join(
+        b" ".join((call.method.encode(), call.target.encode(), call.body)) for call in setup.upstream.sent
+    )
     text = reply.body.decode("utf-8", "replace")
     assert reply.status == expect["status"], text
     if "error" in expect:
@@ -122,3 +126,13 @@ def _node_sets(setup: Bench) -> list[str]:
     """The node_set values of the one forwarded form, in order."""
     marker = b'name="node_set"\r\n\r\n'
     return [part.split(b"\r\n")[0].decode() for call in setup.upstream.sent for part in call.body.split(marker)[1:]]
+
+
+def test_every_known_trick_has_a_scenario() -> None:
+    """12 and 39 stand elsewhere: `writes.toml` has the first, `test_plane.py` closes WebSockets."""
+    covered = {
+        scenario.get("trick")
+        for path in FOLDER.glob("*.toml")
+        for scenario in tomllib.loads(path.read_text())["scenario"]
+    }
+    assert set(range(1, 45)) - covered == {39}

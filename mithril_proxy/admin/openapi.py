@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -32,15 +32,18 @@ PROBLEMS = {
 }
 
 Json = dict[str, Any]
+SchemaKey = tuple[str, Any]
 
 
 def openapi_document(endpoints: Sequence[Endpoint]) -> Json:
     """The document as JSON types."""
     given = {endpoint.gives for endpoint in endpoints if endpoint.gives is not str} | {Problem}
     taken = {endpoint.takes for endpoint in endpoints if endpoint.method != "GET" and endpoint.takes is not Nothing}
-    inputs = [(("in", kind), "validation", TypeAdapter(kind)) for kind in sorted(taken, key=_name)]
-    outputs = [(("out", kind), "serialization", TypeAdapter(kind)) for kind in sorted(given, key=_name)]
-    places, definitions = TypeAdapter.json_schemas([*inputs, *outputs], ref_template=REFERENCE)  # type: ignore[arg-type]
+    wanted: list[tuple[SchemaKey, Literal["validation", "serialization"], TypeAdapter[Any]]] = [
+        *((("in", kind), "validation", TypeAdapter(kind)) for kind in sorted(taken, key=_name)),
+        *((("out", kind), "serialization", TypeAdapter(kind)) for kind in sorted(given, key=_name)),
+    ]
+    places, definitions = TypeAdapter.json_schemas(wanted, ref_template=REFERENCE)
     schemas = {key[0]: schema for key, schema in places.items()}
     paths: Json = {}
     for endpoint in endpoints:

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 
 import click
 
-from mithril_proxy.app import build_reevaluator, build_services
+from mithril_proxy.app import build_reevaluator, build_services, load_rules
+from mithril_proxy.chain.recent import RecentWrites
 from mithril_proxy.cli.output import database_option, json_option, print_json, print_table, runs_async, shortened
 from mithril_proxy.cli.session import opened_store
 from mithril_proxy.clock import SystemClock
@@ -23,7 +24,9 @@ from mithril_proxy.types import QuarantineEntry, ReviewState, Status
 id_argument = click.argument("quarantine_id")
 reason_option = click.option("--reason", required=True, help="Why; it stands in the audit.")
 reviewer_option = click.option("--reviewer", default=getpass.getuser, help="Who decides (default: your login name).")
-upstream_option = click.option("--upstream", "upstream_url", metavar="URL", help="The Cognee server (default: MITHRIL_UPSTREAM_URL).")
+upstream_option = click.option(
+    "--upstream", "upstream_url", metavar="URL", help="The Cognee server (default: MITHRIL_UPSTREAM_URL)."
+)
 
 PAGE = 100
 
@@ -34,7 +37,13 @@ def quarantine() -> None:
 
 
 @quarantine.command("list")
-@click.option("--state", type=click.Choice([*(state.value for state in ReviewState), "any"]), default="pending", show_default=True, help="Where it stands.")
+@click.option(
+    "--state",
+    type=click.Choice([*(state.value for state in ReviewState), "any"]),
+    default="pending",
+    show_default=True,
+    help="Where it stands.",
+)
 @click.option("--source", help="Only of this source.")
 @click.option("--status", type=click.Choice([status.value for status in Status]), help="Only with this decision.")
 @click.option("--contains", metavar="TEXT", help="Only texts that hold this.")
@@ -68,7 +77,18 @@ async def list_held(
         return
     print_table(
         ("id", "held", "source", "status", "score", "reasons", "text"),
-        ((entry.id, entry.created_at.strftime("%m-%d %H:%M"), entry.source, entry.status.value, f"{entry.score:.3f}", ", ".join(entry.reasons[:3]), shortened(entry.text)) for entry in entries),
+        (
+            (
+                entry.id,
+                entry.created_at.strftime("%m-%d %H:%M"),
+                entry.source,
+                entry.status.value,
+                f"{entry.score:.3f}",
+                ", ".join(entry.reasons[:3]),
+                shortened(entry.text),
+            )
+            for entry in entries
+        ),
     )
 
 
@@ -85,7 +105,10 @@ async def show(quarantine_id: str, as_json: bool, database_url: str | None) -> N
     if as_json:
         print_json({"entry": entry, "decision": decision})
         return
-    click.echo(f"{entry.id}  {entry.state.value}  {entry.status.value}  score {entry.score:.3f}  source {entry.source}  dataset {entry.dataset or '-'}")
+    click.echo(
+        f"{entry.id}  {entry.state.value}  {entry.status.value}  score {entry.score:.3f}  "
+        f"source {entry.source}  dataset {entry.dataset or '-'}"
+    )
     click.echo(f"held because: {', '.join(entry.reasons) or 'its score is below the threshold'}")
     click.echo(f"\n{entry.text}\n")
     for memory in entry.context:
@@ -115,14 +138,20 @@ async def reevaluate(
     if every == bool(quarantine_ids):
         raise click.UsageError("name the claims, or say --all")
     async with _session(upstream_url, database_url) as (settings, store, upstream):
-        services = build_services(settings, store, SystemClock())
-        reevaluator = await build_reevaluator(services, store, upstream, SystemClock())
+        clock = SystemClock()
+        rules = load_rules(settings, clock)
+        services = build_services(settings, rules, store, RecentWrites(rules.policy.joins, clock), clock)
+        reevaluator = await build_reevaluator(services, store, upstream, clock)
         async for entry in _pending(store, quarantine_ids):
             summary = held_summary(await reevaluator.reevaluate(entry, release=releases_passing))
             if as_json:
                 print_json(summary)
             else:
-                click.echo("{quarantine_id}: {before} → {now} ({score:.3f}){released}".format(**{**summary, "released": ", released" if summary["released"] else ""}))
+                click.echo(
+                    "{quarantine_id}: {before} → {now} ({score:.3f}){released}".format(
+                        **{**summary, "released": ", released" if summary["released"] else ""}
+                    )
+                )
 
 
 async def _pending(store: DeskStore, quarantine_ids: tuple[str, ...]) -> AsyncIterator[QuarantineEntry]:
@@ -140,7 +169,9 @@ async def _pending(store: DeskStore, quarantine_ids: tuple[str, ...]) -> AsyncIt
 
 
 @asynccontextmanager
-async def _session(upstream_url: str | None, database_url: str | None) -> AsyncIterator[tuple[Settings, DeskStore, AiohttpUpstream]]:
+async def _session(
+    upstream_url: str | None, database_url: str | None
+) -> AsyncIterator[tuple[Settings, DeskStore, AiohttpUpstream]]:
     """Settings, database and upstream, closed again at the end."""
     settings = load_settings(upstream_url=upstream_url, database_url=database_url)
     upstream = AiohttpUpstream(settings.upstream_url, settings.connect_timeout_s, settings.read_timeout_s)
@@ -154,7 +185,9 @@ async def _session(upstream_url: str | None, database_url: str | None) -> AsyncI
 @asynccontextmanager
 async def _releases(upstream_url: str | None, database_url: str | None) -> AsyncIterator[Releases]:
     async with _session(upstream_url, database_url) as (settings, store, upstream):
-        yield build_services(settings, store, SystemClock()).releases(store, upstream)
+        rules = load_rules(settings, SystemClock())
+        service_key = settings.upstream_api_key.get_secret_value() if settings.upstream_api_key else None
+        yield Releases(store, upstream, rules.policy, rules.guard, service_key)
 
 
 @quarantine.command()
@@ -165,7 +198,9 @@ async def _releases(upstream_url: str | None, database_url: str | None) -> Async
 @json_option
 @database_option
 @runs_async
-async def release(quarantine_id: str, reason: str, reviewer: str, upstream_url: str | None, as_json: bool, database_url: str | None) -> None:
+async def release(
+    quarantine_id: str, reason: str, reviewer: str, upstream_url: str | None, as_json: bool, database_url: str | None
+) -> None:
     """Forward a held claim to Cognee as verified memory, exactly once.
 
     Needs a reason. Where Cognee asks for a credential, set MITHRIL_UPSTREAM_API_KEY.
@@ -198,5 +233,3 @@ def _report(entry: QuarantineEntry, as_json: bool) -> None:
         print_json(entry)
     else:
         click.echo(f"{entry.id}: {entry.state.value}")
-
-

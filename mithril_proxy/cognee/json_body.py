@@ -76,12 +76,12 @@ def canonical(body: dict[str, object], schema: Schema, *, place: str = "") -> di
 def check_tree(value: object, place: str, max_depth: int) -> None:
     """Raise MalformedBody when `value` is too deep or holds a lone surrogate."""
     level: list[object] = [value]
-    for _ in range(max_depth + 1):
-        if not level:
-            return
+    depth = 0
+    while level:
+        if depth > max_depth:
+            raise MalformedBody(f"{place}: nested deeper than {max_depth} levels")
         level = [child for parent in level for child in _children(parent, place)]
-    if level:
-        raise MalformedBody(f"{place}: nested deeper than {max_depth} levels")
+        depth += 1
 
 
 def check_text(text: str, place: str) -> str:
@@ -105,14 +105,19 @@ def _children(parent: object, place: str) -> Iterable[object]:
     return ()
 
 
+_SHOWN_KEY_CHARS = 40  # of a key in an error: enough to find it
+
+
 class _AmbiguityError(ValueError):
     pass
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise _AmbiguityError("a key is given twice")
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _AmbiguityError(f"the key {key[:_SHOWN_KEY_CHARS]!r} is given twice")
+        found[key] = value
     return found
 
 

@@ -16,6 +16,7 @@ from mithril_proxy.store.keeping import Keeping
 from mithril_proxy.store.migrate import migrate
 from mithril_proxy.store.operators import Operators
 from mithril_proxy.store.releases import Releases
+from mithril_proxy.store.sessions import Sessions
 from mithril_proxy.store.sources import Sources
 from mithril_proxy.store.statistics import Statistics
 from mithril_proxy.store.trail import Trail
@@ -24,7 +25,7 @@ from mithril_proxy.store.writer import Writer
 _TOUCH = text("UPDATE alembic_version SET version_num = version_num")
 
 
-class Database(Decisions, Sources, Releases, Keeping, Trail, Operators, Statistics):
+class Database(Decisions, Sources, Sessions, Releases, Keeping, Trail, Operators, Statistics):
     """One open database, SQLite or PostgreSQL. Made by `mithril_proxy.store.open_store`."""
 
     @property

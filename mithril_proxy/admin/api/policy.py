@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.requests import Request
 
@@ -24,8 +25,12 @@ from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.policy import Policy, read_policy
 from mithril_proxy.store.desk import Scope
 
-
 UNSHOWN = {"principals": {"__all__": {"credential_sha256"}}}  # digests of keys that are in use
+
+
+def shown_values(policy: Policy) -> dict[str, Any]:
+    """Everything a policy says, but for what identifies keys."""
+    return policy.model_dump(mode="json", exclude=UNSHOWN)
 
 
 async def judge_policy(text: str, loaded: Policy) -> Verdict:
@@ -55,7 +60,7 @@ class PolicyApi:
     async def policy(self, request: Request, given: Nothing) -> LoadedPolicy:
         """The policy that is loaded."""
         policy = self.operations.policy
-        return LoadedPolicy(policy.name, policy.digest, policy.model_dump(mode="json", exclude=UNSHOWN))
+        return LoadedPolicy(policy.name, policy.digest, shown_values(policy))
 
     async def validate_policy(self, request: Request, given: PolicyText) -> Verdict:
         """Whether a text would be a valid policy."""

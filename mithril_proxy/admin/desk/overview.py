@@ -59,7 +59,7 @@ class Overview:
         )
 
     async def pulse(self, request: Request) -> Response:
-        """The newest rows; 304 when the asker knows them already. A script polls it to see when to load its page again."""
+        """The newest rows; 304 when the asker knows them. A script polls it to see when to load its page again."""
         heads = asdict(await self.desk.operations.store.heads())
         tag = '"' + hashlib.sha256(orjson.dumps(heads)).hexdigest()[:16] + '"'
         headers = {"etag": tag, "cache-control": "no-cache"}

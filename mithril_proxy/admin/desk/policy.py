@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mithril_proxy.admin.api.policy import judge_policy, reload_policy
+from mithril_proxy.admin.api.policy import judge_policy, reload_policy, shown_values
 from mithril_proxy.admin.desk.render import Desk, see_other
 from mithril_proxy.admin.requests import read_form, validated
 from mithril_proxy.admin.shapes import PolicyText, Verdict
@@ -67,6 +67,7 @@ class Policies:
             simulation=simulation,
             changed=() if simulation is None else simulation.changed[:SHOWN_CHANGES],
             statuses=tuple(Status),
+            values=shown_values(self.desk.operations.policy),
             problem=problem,
             text=text,
             verdict=verdict,

@@ -26,6 +26,7 @@ PHRASES = {
 }
 DANGER_ABOVE, CONTRADICTION_ABOVE, LOW_REPUTATION = 0.5, 0.3, 0.5  # the default policy's lines, for words only
 MAX_REASONS = 3
+SAID_BY_SIGNAL = "contradiction."  # rules of the local judge, whose strength is the signal itself
 
 
 def why_held(decision: StoredDecision) -> str:
@@ -43,11 +44,11 @@ def _reasons(decision: StoredDecision) -> Iterable[str]:
     if decision.content_danger > DANGER_ABOVE:
         yield f"its content is dangerous ({decision.content_danger:.2f})"
     for finding in sorted(decision.findings, key=lambda finding: -finding.severity):
-        if finding.severity > 0:
+        if finding.severity > 0 and not finding.rule.startswith(SAID_BY_SIGNAL):
             yield phrase(finding)
     if decision.source_reputation < LOW_REPUTATION:
         yield f"its source is hardly trusted ({decision.source_reputation:.2f})"
-    if decision.corroboration == 0.0:
+    if decision.corroboration == 0.0 and decision.contradiction <= CONTRADICTION_ABOVE:
         yield "no other source says the same"
 
 
@@ -57,6 +58,8 @@ def phrase(finding: Finding) -> str:
         return PHRASES[finding.rule]
     if finding.rule.endswith(".unavailable"):
         return f"the stage {finding.stage} could not finish"
+    if finding.rule.startswith("danger."):
+        return f"it looks like {finding.rule.removeprefix('danger.').replace('-', ' ')}"
     if finding.stage == "redact":
         return f"it held a credential ({finding.rule.removeprefix('redact.')})"
     return f"the rule {finding.rule} found something"

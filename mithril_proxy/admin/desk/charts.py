@@ -80,7 +80,7 @@ def _labels(columns: Sequence[Column], step: float) -> list[Markup]:
     return [
         Markup('<text class="tick" x="{:.1f}" y="{}">{}</text>').format(LEFT + place * step, HEIGHT - 5, column.label)
         for place, column in enumerate(columns)
-        if place % every == 0
+        if place % every == 0 and place * step < WIDTH - LEFT - 40
     ]
 
 
@@ -147,7 +147,7 @@ def _step(one: Contribution, start: float, place: int, x: Scale) -> Markup:
     end = start + one.amount
     left, right = sorted((x(start), x(end)))
     return Markup(
-        '<text class="name" x="0" y="{y}">{signal}</text>'
+        '<text class="name" x="6" y="{y}">{signal}</text>'
         '<rect class="{kind}" x="{left:.1f}" y="{top}" width="{width:.1f}" height="14"/>'
         '<text class="tick" x="{after:.1f}" y="{y}">{amount:+.3f}</text>'
     ).format(
@@ -165,7 +165,7 @@ def _step(one: Contribution, start: float, place: int, x: Scale) -> Markup:
 def _result(raw: float, place: int, x: Scale) -> Markup:
     left, right = sorted((x(0.0), x(raw)))
     return Markup(
-        '<text class="name strong" x="0" y="{y}">raw</text>'
+        '<text class="name strong" x="6" y="{y}">raw</text>'
         '<rect class="raw" x="{left:.1f}" y="{top}" width="{width:.1f}" height="14"/>'
         '<text class="tick strong" x="{after:.1f}" y="{y}">{raw:.3f}</text>'
     ).format(y=place * ROW + 17, left=left, top=place * ROW + 6, width=max(1.0, right - left), after=right + 4, raw=raw)

@@ -37,6 +37,7 @@ class Overview:
         since = now - timedelta(hours=query.hours)
         tallies = await store.tallies(since)
         depth = await store.queue_depth()
+        groups = await store.held_groups(Page(WAITING), QuarantineFilter())
         return self.desk.page(
             request,
             "overview.html",
@@ -54,7 +55,7 @@ class Overview:
             ),
             waiting=depth.by_state.get(ReviewState.PENDING, 0),
             oldest=depth.oldest_pending,
-            entries=await store.quarantine(Page(WAITING), QuarantineFilter()),
+            rows=[(group, await store.held(group.newest_id)) for group in groups],
             incidents=await store.incidents(limit=INCIDENTS),
         )
 

@@ -27,7 +27,7 @@ from mithril_proxy.proxy.upstream import Upstream
 from mithril_proxy.quarantine import check_reconsider
 from mithril_proxy.secrets import SecretGuard
 from mithril_proxy.store.desk import DeskStore, ReleaseProposal
-from mithril_proxy.store.interface import Outcome, Release, ReputationStep
+from mithril_proxy.store.interface import Correction, Outcome, Release, ReputationStep
 from mithril_proxy.types import QuarantineEntry, ReviewState, Status
 
 DETAIL_CHARS = 300  # of the upstream's own error text, which may go to the reviewer
@@ -56,48 +56,49 @@ class Releases:
         is pending again in both).
         """
         entry = await self.store.held(quarantine_id)
-        text = None if text is None or as_typed(text) == as_typed(entry.text) else as_typed(text)
-        if entry.state is ReviewState.PENDING and self._needs_second(entry):
-            proposal = await self._other_proposal(entry, reviewer, reason, text)
+        correction = await self._correction(entry, text)
+        if entry.state is ReviewState.PENDING and entry.status in self.policy.review.second_reviewer:
+            proposal = await self._other_proposal(entry, reviewer, reason, correction)
             if proposal is None:
                 return entry
-            text = proposal.text
-        return await self._forward(entry, reviewer, reason, text)
+            correction = await self._correction(entry, proposal.text)
+        return await self._forward(entry, reviewer, reason, correction)
 
     async def reconsider(
         self, quarantine_id: str, state: ReviewState, *, reviewer: str, reason: str
     ) -> QuarantineEntry:
-        """Change a review: release what was rejected or expired, reject what was released. What it taught is undone.
+        """Change a review: open or release what was rejected or expired, reject what was released.
 
-        A released memory stays in Cognee; only Cognee's own forget takes it out. Raises what `release` raises.
+        What the review taught is undone. A released memory stays in Cognee; only Cognee's own forget takes it out. Raises what `release` raises.
         """
         entry = await self.store.held(quarantine_id)
-        if state is ReviewState.REJECTED:
-            return await self.store.reconsider(
-                quarantine_id, state, reviewer=reviewer, reason=reason, step=self._blamed(entry)
-            )
         check_reconsider(entry.state, state)
-        if self._needs_second(entry) and await self._other_proposal(entry, reviewer, reason, None) is None:
-            return entry
-        await self.store.reconsider(quarantine_id, ReviewState.RELEASING, reviewer=reviewer, reason=reason)
-        return await self._forward(entry, reviewer, reason, None)
+        if state is not ReviewState.RELEASED:
+            step = self._blamed(entry) if state is ReviewState.REJECTED else None
+            return await self.store.reconsider(quarantine_id, state, reviewer=reviewer, reason=reason, step=step)
+        await self.store.reconsider(quarantine_id, ReviewState.PENDING, reviewer=reviewer, reason=reason)
+        return await self.release(quarantine_id, reviewer=reviewer, reason=reason)
+
+    async def _correction(self, entry: QuarantineEntry, text: str | None) -> Correction | None:
+        """What goes out in place of the held text; None when it stays, or is on its way already."""
+        if text is None or entry.state is ReviewState.RELEASING or as_typed(text) == as_typed(entry.text):
+            return None
+        return await corrected(entry, as_typed(text), self.guard, self.policy.limits.max_text_chars)
 
     async def _other_proposal(
-        self, entry: QuarantineEntry, reviewer: str, reason: str, text: str | None
+        self, entry: QuarantineEntry, reviewer: str, reason: str, correction: Correction | None
     ) -> ReleaseProposal | None:
         """What somebody else proposed and this release confirms; None when this release became the proposal."""
+        text = None if correction is None else correction.text
         proposal = await self.store.proposal(entry.id)
         if proposal is not None and proposal.reviewer != reviewer and text in (None, proposal.text):
             return proposal
         await self.store.propose_release(entry.id, reviewer=reviewer, reason=reason, text=text)
         return None
 
-    def _needs_second(self, entry: QuarantineEntry) -> bool:
-        return entry.status in self.policy.review.second_reviewer
-
-    async def _forward(self, entry: QuarantineEntry, reviewer: str, reason: str, text: str | None) -> QuarantineEntry:
-        limit = self.policy.limits.max_text_chars
-        correction = None if text is None else await corrected(entry, text, self.guard, limit)
+    async def _forward(
+        self, entry: QuarantineEntry, reviewer: str, reason: str, correction: Correction | None
+    ) -> QuarantineEntry:
         release = await self.store.begin_release(entry.id, reviewer=reviewer, reason=reason, correction=correction)
         try:
             forwarded = await forward_write(

@@ -164,7 +164,7 @@ class DeskStore(Store, Protocol):
     ) -> ReleaseProposal:
         """Keep what a first reviewer wants released, in place of an earlier proposal.
 
-        The same proposal of the same reviewer changes nothing. Raises NotFound, InvalidTransition when it is released already.
+        The same proposal of the same reviewer changes nothing. Raises NotFound, InvalidTransition unless it is pending.
         """
         ...
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Select, func, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, delete, func, or_, select, true, update
 
 from mithril_proxy.errors import NotFound
 from mithril_proxy.quarantine import AUDIT_KINDS, check_move, check_reconsider
@@ -15,7 +15,7 @@ from mithril_proxy.store.interface import HeldGroup, Page, QuarantineFilter, Rep
 from mithril_proxy.store.part import Part, rows_of
 from mithril_proxy.store.reputation import Move, inverse
 from mithril_proxy.store.rows import Row, entry_of, readable, step_of, step_text, time_of, time_text
-from mithril_proxy.store.schema import quarantine
+from mithril_proxy.store.schema import quarantine, release_proposals
 from mithril_proxy.types import Provenance, QuarantineEntry, ReviewState
 
 CheckStep = Callable[[ReviewState, ReviewState], None]
@@ -129,6 +129,7 @@ class Held(Part):
             columns = {**reviewed(reviewer, reason, self._now()), "state": state.value, "is_grant": False}
             columns |= {"review_step": step_text(step), "release_key": None, "grant_used_by": None}
             set_columns(connection, quarantine_id, columns)
+            connection.execute(delete(release_proposals).where(release_proposals.c.quarantine_id == quarantine_id))
             return reviewed_changes(row, state, columns, steps=_steps(row, step))
 
         await self._writer.run(conclude)

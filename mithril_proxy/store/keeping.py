@@ -34,15 +34,15 @@ class Keeping(Part):
     ) -> ReleaseProposal:
         """Keep what a first reviewer wants released, in place of an earlier proposal.
 
-        The same proposal of the same reviewer changes nothing. Raises NotFound, InvalidTransition when it is released already.
+        The same proposal of the same reviewer changes nothing. Raises NotFound, InvalidTransition unless it is pending.
         """
         wanted = {"reviewer": readable(reviewer), "reason": readable(reason), "text": readable_or_none(text)}
         kept: list[Row] = []
 
         def propose(connection: Connection) -> Changes:
             row = locked_row(connection, quarantine_id)
-            if row["state"] in (ReviewState.RELEASED.value, ReviewState.RELEASING.value):
-                raise InvalidTransition(f"this claim is {row['state']} already")
+            if row["state"] != ReviewState.PENDING.value:
+                raise InvalidTransition(f"this claim is {row['state']}; only a pending one can be proposed for release")
             kept[:] = rows_of(connection, _proposed(quarantine_id))
             if kept and all(kept[0][name] == value for name, value in wanted.items() if name != "reason"):
                 return Changes()

@@ -1,4 +1,4 @@
-"""What runs beside the requests: healing, expiry, and a look at the upstream's health. Each loop ends when cancelled."""
+"""What runs beside the requests: expiry, and a look at the upstream's health. Each loop ends when it is cancelled."""
 
 from __future__ import annotations
 

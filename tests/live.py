@@ -65,9 +65,7 @@ async def _serve(
     async with bench(folder, policy=policy, upstream=upstream, admin_token=token) as inside:
         admin, _ = await build_admin_plane(inside.application)
         sockets, servers = (_bound(), _bound()), (_server(inside.plane), _server(admin))
-        tasks = [
-            asyncio.create_task(server.serve([bound])) for server, bound in zip(servers, sockets, strict=True)
-        ]
+        tasks = [asyncio.create_task(server.serve([bound])) for server, bound in zip(servers, sockets, strict=True)]
         ready.set_result(Live(_url(sockets[0]), _url(sockets[1]), inside, asyncio.get_running_loop()))
         await asyncio.wrap_future(stop)
         for server in servers:

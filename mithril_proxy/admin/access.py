@@ -9,14 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mithril_proxy.admin.answers import ScopeTooSmall, TooManyFailures, Unauthorised, answer_error
+from mithril_proxy.admin.answers import ScopeTooSmall, TooManyFailures, Unauthorised
+from mithril_proxy.admin.csrf import SESSION_COOKIE
 from mithril_proxy.admin.failures import Failures
 from mithril_proxy.admin.operators import Gatekeeper, Operator
 from mithril_proxy.errors import MithrilError
 from mithril_proxy.policy import Desk
 from mithril_proxy.store import desk
 
-SESSION_COOKIE = "mithril_session"
 OPERATOR = "mithril.operator"  # of the ASGI scope
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -24,7 +24,11 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Puts the operator into the scope: by bearer token, else by session. None when there is neither."""
+    """Puts the operator into the scope: by bearer token, else by session.
+
+    What keeps somebody from being one is put there as an error, raised where an operator is asked for: pages and calls
+    that are open to anybody stay open.
+    """
 
     app: ASGIApp
     gate: Gatekeeper
@@ -32,15 +36,12 @@ class Access:
     rule: Callable[[], Desk]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on with the operator, or answer with the error."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        try:
-            scope[OPERATOR] = await self._operator(Request(scope))
-        except MithrilError as error:
-            await answer_error(error)(scope, receive, send)
-            return
+        """Pass on with the operator, or with the error."""
+        if scope["type"] == "http":
+            try:
+                scope[OPERATOR] = await self._operator(Request(scope))
+            except MithrilError as error:
+                scope[OPERATOR] = error
         await self.app(scope, receive, send)
 
     async def _operator(self, request: Request) -> Operator | None:
@@ -66,11 +67,19 @@ def peer_of(request: Request) -> str:
 
 
 def operator_of(request: Request) -> Operator:
-    """Who asks. Raises Unauthorised when nobody is signed in."""
-    operator: Operator | None = request.scope.get(OPERATOR)
-    if operator is None:
+    """Who asks. Raises Unauthorised when nobody is signed in, TooManyFailures, StoreUnavailable."""
+    found = request.scope.get(OPERATOR)
+    if isinstance(found, MithrilError):
+        raise found
+    if not isinstance(found, Operator):
         raise Unauthorised("send an admin token: Authorization: Bearer …")
-    return operator
+    return found
+
+
+def operator_or_none(request: Request) -> Operator | None:
+    """Who asks; None when nobody is signed in."""
+    found = request.scope.get(OPERATOR)
+    return found if isinstance(found, Operator) else None
 
 
 def requires(scope: desk.Scope, handler: Handler) -> Handler:

@@ -1,6 +1,7 @@
 """Refuses changes that another site's page asks a signed-in browser for, by headers that a page cannot set.
 
-1. Reading is free, and so is a call with a bearer token: no browser adds one by itself.
+1. Reading is free, and so is a call with a bearer token, which no browser adds by itself, and an API call with no
+   session, which can do nothing in anybody's name.
 2. A browser says where a request comes from: `Sec-Fetch-Site` must be `same-origin`, or, where it is not sent (plain
    HTTP to another machine), `Origin` must name this host.
 3. The API besides asks for the header `X-Mithril-Desk`, which only a script of this origin can set. Forms of the desk
@@ -21,6 +22,7 @@ from mithril_proxy.admin.answers import CrossSite, answer_error
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))
 DESK_HEADER = "x-mithril-desk"
 API_PREFIX = "/api/"
+SESSION_COOKIE = "mithril_session"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class SameOrigin:
 def refused(method: str, path: str, headers: Headers) -> str | None:
     """Why a request is refused as another site's; None when it may pass."""
     if method in SAFE_METHODS or headers.get("authorization", "").lower().startswith("bearer "):
+        return None
+    if path.startswith(API_PREFIX) and f"{SESSION_COOKIE}=" not in headers.get("cookie", ""):
         return None
     if not comes_from_here(headers):
         return "this change was asked for by a page of another site"

@@ -17,7 +17,7 @@ from mithril_proxy.admin.answers import answer_error, answer_json
 from mithril_proxy.admin.api import api_endpoints
 from mithril_proxy.admin.csrf import SameOrigin
 from mithril_proxy.admin.desk import Desk, desk_routes
-from mithril_proxy.admin.endpoint import PREFIX
+from mithril_proxy.admin.endpoint import PREFIX, api_routes
 from mithril_proxy.admin.failures import Failures
 from mithril_proxy.admin.openapi import openapi_document
 from mithril_proxy.admin.operations import Operations
@@ -70,7 +70,7 @@ def _own_routes(operations: Operations) -> list[BaseRoute]:
     return [
         Route("/metrics", show_metrics),
         Route(f"{PREFIX}/openapi.json", show_document),
-        *(endpoint.route() for endpoint in endpoints),
+        *api_routes(endpoints),
     ]
 
 

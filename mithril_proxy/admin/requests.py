@@ -26,9 +26,9 @@ def read_query(request: Request, model: type[Model]) -> Model:
 
 
 async def read_json(request: Request, model: type[Model]) -> Model:
-    """The JSON body as `model`. Raises RequestError."""
+    """The JSON body as `model`; 0 is no false and "1" no number. Raises RequestError."""
     try:
-        return model.model_validate_json(await request.body())
+        return model.model_validate_json(await request.body(), strict=True)
     except ValidationError as error:
         raise RequestError(_explain(error)) from None
 

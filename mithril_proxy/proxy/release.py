@@ -50,7 +50,7 @@ class Releases:
     async def release(
         self, quarantine_id: str, *, reviewer: str, reason: str, text: str | None = None
     ) -> QuarantineEntry:
-        """Forward a held claim, exactly once; with `text`, in its place. Still pending when a second reviewer is needed.
+        """Forward a held claim, exactly once; with `text`, in its place. Still pending when it needs a second reviewer.
 
         Raises NotFound, InvalidTransition, RequestError (the text), UpstreamUnavailable and ReleaseRefused (the claim
         is pending again in both).
@@ -69,7 +69,8 @@ class Releases:
     ) -> QuarantineEntry:
         """Change a review: open or release what was rejected or expired, reject what was released.
 
-        What the review taught is undone. A released memory stays in Cognee; only Cognee's own forget takes it out. Raises what `release` raises.
+        What the review taught is undone. A released memory stays in Cognee; only Cognee's own forget takes it out.
+        Raises what `release` raises.
         """
         entry = await self.store.held(quarantine_id)
         check_reconsider(entry.state, state)

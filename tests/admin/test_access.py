@@ -144,6 +144,7 @@ SAME, CROSS = {"sec-fetch-site": "same-origin"}, {"sec-fetch-site": "cross-site"
 HERE, THERE = {"origin": "http://desk.test", "host": "desk.test"}, {"origin": "http://evil.test", "host": "desk.test"}
 SET = {"x-mithril-desk": "1"}
 BEARER = {"authorization": "Bearer x"}
+SESSION = {"cookie": "a=b; mithril_session=x"}
 
 
 @pytest.mark.parametrize(
@@ -162,11 +163,12 @@ BEARER = {"authorization": "Bearer x"}
         ("POST", "/queue/x/release", {"origin": "null"}, False),
         ("POST", "/queue/x/release", SET, True),
         ("POST", "/queue/x/release", {**SET, **CROSS}, False),
-        ("POST", "/api/v1/policy/reload", SAME, False),
-        ("POST", "/api/v1/policy/reload", {**SAME, **SET}, True),
-        ("POST", "/api/v1/policy/reload", {**CROSS, **SET}, False),
+        ("POST", "/api/v1/policy/reload", {**SAME, **SESSION}, False),
+        ("POST", "/api/v1/policy/reload", {**SAME, **SET, **SESSION}, True),
+        ("POST", "/api/v1/policy/reload", {**CROSS, **SET, **SESSION}, False),
+        ("POST", "/api/v1/policy/reload", {}, True),
         ("POST", "/api/v1/policy/reload", {**CROSS, **BEARER}, True),
-        ("DELETE", "/api/v1/x", HERE, False),
+        ("DELETE", "/api/v1/x", {**HERE, **SESSION}, False),
         ("POST", "/sign-in", CROSS, False),
         ("POST", "/sign-in", SAME, True),
     ],

@@ -234,7 +234,9 @@ async def test_a_wrong_query_names_the_field(admin: AdminBench, path: str, detai
     assert answer.json()["detail"].startswith(detail)
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"reason": ""}', b'{"reason": "x", "who": "me"}', b'{"reason":" "}'])
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"{", b'{"reason": ""}', b'{"reason": "x", "who": "me"}', b'{"reason":" "}']
+)
 async def test_a_wrong_body_is_400_and_changes_nothing(admin: AdminBench, body: bytes) -> None:
     entry = await admin.hold(HONEST)
     answer = await admin.client.post(f"/api/v1/quarantine/{entry.id}/reject", content=body)

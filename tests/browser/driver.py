@@ -74,6 +74,4 @@ def submit(driver: WebDriver, button: WebElement) -> None:
     page = find(driver, "html")
     button.click()
     WebDriverWait(driver, DEADLINE_S).until(lambda one: find(one, "html").id != page.id)
-    WebDriverWait(driver, DEADLINE_S).until(
-        lambda one: one.execute_script("return document.readyState") == "complete"
-    )
+    WebDriverWait(driver, DEADLINE_S).until(lambda one: one.execute_script("return document.readyState") == "complete")

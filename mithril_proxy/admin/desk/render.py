@@ -13,12 +13,12 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from mithril_proxy.admin.access import OPERATOR
+from mithril_proxy.admin.access import operator_or_none
 from mithril_proxy.admin.answers import Unauthorised, status_and_code
 from mithril_proxy.admin.desk.text import shown
 from mithril_proxy.admin.failures import Failures
 from mithril_proxy.admin.operations import Operations
-from mithril_proxy.admin.operators import Gatekeeper, Operator
+from mithril_proxy.admin.operators import Gatekeeper
 from mithril_proxy.errors import MithrilError
 from mithril_proxy.store.desk import Scope
 
@@ -85,7 +85,7 @@ class Desk:
 
     def page(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
         """A rendered page."""
-        operator: Operator | None = request.scope.get(OPERATOR)
+        operator = operator_or_none(request)
         said = SAID.get(request.query_params.get("said", ""))
         text = self.templates.get_template(template).render(
             operator=operator,

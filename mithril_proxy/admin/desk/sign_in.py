@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mithril_proxy.admin.access import SESSION_COOKIE, operator_of, peer_of
+from mithril_proxy.admin.access import operator_of, peer_of
 from mithril_proxy.admin.answers import TooManyFailures
+from mithril_proxy.admin.csrf import SESSION_COOKIE
 from mithril_proxy.admin.desk.render import Desk, see_other
 from mithril_proxy.admin.requests import read_form
 

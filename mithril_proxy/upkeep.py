@@ -61,10 +61,10 @@ async def _expire_surplus(store: DeskStore, max_entries: int) -> int:
 
 
 async def look_at_upstream(upstream: Upstream, metrics: Metrics) -> None:
-    """Set the gauge that says whether the upstream answers."""
+    """Set the gauge that says whether the upstream answers; `/` costs Cognee nothing, its `/health` opens databases."""
     try:
         async with asyncio.timeout(HEALTH_DEADLINE_S):
-            async with await upstream.send(UpstreamRequest("GET", "/health", [])) as answer:
+            async with await upstream.send(UpstreamRequest("GET", "/", [])) as answer:
                 await answer.read(HEALTH_BYTES)
                 metrics.upstream_up.set(1 if answer.status < 500 else 0)
     except (UpstreamUnavailable, TimeoutError):

@@ -23,6 +23,7 @@ from mithril_proxy.policy import load_policy
 from mithril_proxy.proxy import DataPlane
 from mithril_proxy.proxy.asgi import Message, Scope
 from mithril_proxy.proxy.headers import RawHeaders
+from mithril_proxy.proxy.posture import Observation
 from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
 from mithril_proxy.settings import Settings
 from mithril_proxy.store import open_store
@@ -31,6 +32,7 @@ from mithril_proxy.telemetry import Metrics
 
 UPSTREAM = "http://cognee.test:8000"
 SERVICE_KEY = "service-credential"
+KNOWN_COGNEE = Observation("ok", "Cognee, as scripted")
 
 
 class FakeAnswer:
@@ -99,6 +101,21 @@ def is_probe(sent: Sent) -> bool:
     )
 
 
+class FakeSubscription:
+    """A WebSocket whose frames are given beforehand."""
+
+    def __init__(self, given: list[str | bytes]) -> None:
+        self._given = given
+        self.is_closed = False
+
+    async def frames(self) -> AsyncIterator[str | bytes]:
+        for frame in self._given:
+            yield frame
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
 @dataclass
 class FakeUpstream:
     """Records every request; answers by script, and probes with `memories`."""
@@ -109,6 +126,13 @@ class FakeUpstream:
     sent: list[Sent] = field(default_factory=list)
     probes: list[Sent] = field(default_factory=list)
     probe_error: Exception | None = None
+    frames: list[str | bytes] | None = None
+
+    async def subscribe(self, target: str, headers: RawHeaders) -> FakeSubscription:
+        self.sent.append(Sent("WS", target, headers, b""))
+        if self.frames is None:
+            raise UpstreamUnavailable("no WebSocket")
+        return FakeSubscription(self.frames)
 
     async def send(self, request: UpstreamRequest) -> UpstreamAnswer:
         body = request.body
@@ -319,7 +343,7 @@ async def bench(
         recent, metrics, log = RecentWrites(rules.policy.joins, clock), Metrics(), structlog.get_logger()
         services = build_services(settings, rules, store, recent, clock)
         plane = DataPlane(services, store, scripted, metrics, clock, log)
-        application = Application(settings, store, scripted, metrics, clock, log, plane, recent)
+        application = Application(settings, store, scripted, metrics, clock, log, plane, recent, rules, KNOWN_COGNEE)
         yield Bench(plane, scripted, store, folder, application)
     finally:
         await store.close()

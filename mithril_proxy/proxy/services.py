@@ -10,6 +10,7 @@ from mithril_proxy.clock import Clock
 from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.firewall import Firewall
 from mithril_proxy.policy import Policy
+from mithril_proxy.proxy.documents import DocumentReader
 from mithril_proxy.proxy.identity import Identifier
 from mithril_proxy.proxy.release import Releases
 from mithril_proxy.proxy.reserved import KnownSources
@@ -31,6 +32,7 @@ class Services:
     identifier: Identifier
     known_sources: KnownSources
     service_key: str | None
+    documents: DocumentReader
 
     async def tags(self) -> Tags:
         """The tag rules with every source name reserved. Raises StoreUnavailable."""

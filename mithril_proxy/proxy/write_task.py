@@ -37,12 +37,16 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class WriteTask:
-    """A write that was decoded. `standing` is what its session will be, None when it stores in none."""
+    """A write that was decoded. `standing` is what its session will be, None when it stores in none.
+
+    `unread` says of each document that gave no text why it did not.
+    """
 
     exchange: Exchange
     call: WriteCall
     tags: Tags
     standing: Standing | None
+    unread: tuple[Finding, ...] = ()
 
     async def run(self) -> int:
         """Decide, forward, answer. Returns the HTTP status of the answer. Raises StoreUnavailable."""
@@ -83,24 +87,27 @@ class WriteTask:
                 memory=self._memory(),
                 call=Call(exchange.id, exchange.match.route.name, exchange.services.policy.mode),
                 prepare=self._held,
-                findings=tuple(replace(finding, claim_id=claim.id) for finding in known),
+                findings=(
+                    *(replace(finding, claim_id=claim.id) for finding in known),
+                    *(finding for finding in self.unread if finding.claim_id == claim.id),
+                ),
             )
             exchange.edge.metrics.count_decision(judgement.decision)
             judgements.append(judgement)
         return tuple(judgements)
 
-    def _held(self, claim: Claim) -> Mapping[str, Any]:
+    def _held(self, claim: Claim, decision_id: str) -> Mapping[str, Any]:
         """What the quarantine keeps of a claim: with the tags of an accepted one, since only a person releases it."""
-        return self._prepared((claim,), self._tags_for(Status.ACCEPT)).to_json()
+        return self._prepared((claim,), self._tags_for(Status.ACCEPT), {claim.id: decision_id}).to_json()
 
     def _tags_for(self, status: Status) -> tuple[str, ...]:
         source = self.exchange.identity.provenance.source
         is_own = self.standing is not Standing.FOREIGN
         return forward_tags(self.call, status, source, self.tags, is_session_own=is_own)
 
-    def _prepared(self, claims: Sequence[Claim], tags: tuple[str, ...]) -> PreparedWrite:
+    def _prepared(self, claims: Sequence[Claim], tags: tuple[str, ...], receipts: Mapping[str, str]) -> PreparedWrite:
         dataset = self.exchange.services.policy.forward.dataset or None
-        return prepare(self.call, tuple(claims), tags=tags, dataset=dataset)
+        return prepare(self.call, tuple(claims), tags=tags, dataset=dataset, receipts=receipts)
 
     def _memory(self) -> UpstreamMemory:
         """The verified memory that a claim of this call is compared with: that of the dataset it is meant for."""
@@ -115,6 +122,7 @@ class WriteTask:
             headers,
             self.tags,
             policy.contradiction.probe_top_k,
+            self.exchange.services.guard,
             datasets=(dataset,) if dataset else (),
             dataset_ids=ids,
         )
@@ -126,7 +134,7 @@ class WriteTask:
             if judgement.decision.status.is_admitted:
                 by_tags.setdefault(self._tags_for(judgement.decision.status), []).append(judgement)
         return tuple(
-            Group(tuple(members), self._prepared([member.claim for member in members], tags))
+            Group(tuple(members), self._prepared([member.claim for member in members], tags, _receipts(members)))
             for tags, members in by_tags.items()
         )
 
@@ -151,6 +159,11 @@ class WriteTask:
     async def _note(self, judgements: Sequence[Judgement], outcome: Outcome) -> None:
         for judgement in judgements:
             await self.exchange.edge.store.record_outcome(judgement.decision.id, outcome)
+
+
+def _receipts(judgements: Sequence[Judgement]) -> Mapping[str, str]:
+    """The decision that admits each claim, to be kept beside the memory."""
+    return {judgement.claim.id: judgement.decision.id for judgement in judgements}
 
 
 def _diverted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import bisect
 import html
 import unicodedata
@@ -63,11 +62,6 @@ class View:
         if run.width:
             return run.origin + (offset - run.at + at_end) * run.width
         return run.origin_end if at_end else run.origin
-
-    def touches(self, start: int, end: int) -> bool:
-        """True when a replaced run lies in or right beside `[start, end)` of the view."""
-        index = bisect.bisect_right(self.starts, end) - 1
-        return index >= 0 and self.runs[index].at_end >= start
 
 
 def replaced(text: str, pattern: re2._Regexp, decode: Replace) -> View | None:
@@ -194,22 +188,30 @@ def _uniform(decoded: str, run: str, width: int) -> tuple[str, int]:
     return decoded, width if len(decoded) * width == len(run) else 0
 
 
-def _unpercent(run: str) -> tuple[str, int]:
-    return _uniform(bytes.fromhex(run.replace("%", "")).decode("utf-8", "replace"), run, 3)
+def _from_hex(run: str, mark: str, width: int) -> tuple[str, int] | None:
+    """The text of `%41%42` and the like; None when the bytes are no UTF-8, as in the variable `%DB_PASSWORD%`."""
+    try:
+        return _uniform(bytes.fromhex(run.replace(mark, "")).decode(), run, width)
+    except UnicodeDecodeError:
+        return None
 
 
-def _unescape(run: str) -> tuple[str, int]:
+def _unpercent(run: str) -> tuple[str, int] | None:
+    return _from_hex(run, "%", 3)
+
+
+def _unescape(run: str) -> tuple[str, int] | None:
     if run[:2] == "\\u":
         units = bytes.fromhex(run.replace("\\u", "")).decode("utf-16-be", "replace")
         return _uniform(units, run, 6)
     if run[:2] == "\\x":
-        return _uniform(bytes.fromhex(run.replace("\\x", "")).decode("utf-8", "replace"), run, 4)
+        return _from_hex(run, "\\x", 4)
     if run[0] == "&":
         return html.unescape(run), 0
     if run[-1] in " \t\n":
         return "", 0
     if run[0] == "=":
-        return _uniform(bytes.fromhex(run.replace("=", "")).decode("utf-8", "replace"), run, 3)
+        return _from_hex(run, "=", 3)
     return "".join(_SIMPLE.get(letter, letter) for letter in run[1::2]), 2
 
 
@@ -220,30 +222,38 @@ def percent(text: str) -> View | None:
 
 def escapes(text: str) -> View | None:
     r"""JSON, Python and HTML escapes decoded and folded lines joined, one level."""
-    if "\\" in text or "&" in text or "=\n" in text or "=\r" in text or "=3" in text:
+    if "\\" in text or "&" in text or "=" in text:
         return replaced(text, _ESCAPES, _unescape)
     return None
 
 
 # ------------------------------------------------------------------ blobs
 _BLOB = re2.compile(
-    rb"[A-Za-z0-9+/_-]{20,}(?:(?:\\r)?(?:\\n|\r?\n)[ \t>]*[A-Za-z0-9+/_-]{4,})*(?:(?:\\r)?(?:\\n|\r?\n)?[ \t]*={1,2}|%3[Dd]){0,2}"
+    rb"[A-Za-z0-9+/_-]{20,}(?:(?:\\r)?(?:\\n|\r?\n)[ \t>]*[A-Za-z0-9+/_-]{4,})*"
+    rb"(?:(?:\\r)?(?:\\n|\r?\n)?[ \t]*={1,2}|%3[Dd]){0,2}"
 )
 _FOLD = re2.compile(r"(?:\\r)?\\n|[\s>]")
 
 
 def unblob(run: str) -> str | None:
-    """The text that a base64, base64url or hex run holds; None when it holds no text."""
+    """The text that a base64, base64url or hex run holds; None when it holds no text.
+
+    A path or a name glued to its front (`/files/Z2hw…`) shifts base64, so that all four alignments are tried.
+    """
     packed = _FOLD.sub("", run).replace("%3D", "").replace("%3d", "").rstrip("=")
-    if len(packed) > MAX_VIEW_CHARS or len(packed) % 4 == 1 and not _is_hex(packed):
+    if len(packed) > MAX_VIEW_CHARS:
         return None
-    try:
-        if _is_hex(packed):
-            return _as_text(bytes.fromhex(packed))
-        standard = packed.replace("-", "+").replace("_", "/")
-        return _as_text(base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True))
-    except (binascii.Error, ValueError):
-        return None
+    if _is_hex(packed):
+        return _as_text(bytes.fromhex(packed))
+    standard = packed.replace("-", "+").replace("_", "/")
+    texts = (_as_text(_decoded(standard[shift:])) for shift in range(4))
+    return next((text for text in texts if text is not None), None)
+
+
+def _decoded(standard: str) -> bytes:
+    """The bytes of base64 without padding; a last character that stands alone says nothing and is left out."""
+    whole = standard[:-1] if len(standard) % 4 == 1 else standard
+    return base64.b64decode(whole + "=" * (-len(whole) % 4))
 
 
 def _is_hex(packed: str) -> bool:
@@ -251,11 +261,11 @@ def _is_hex(packed: str) -> bool:
 
 
 def _as_text(decoded: bytes) -> str | None:
-    """`decoded` as text when nearly all of it is printable."""
+    """`decoded` as text when at least four fifths of it are printable: random bytes are not half as much."""
     for codec in ("utf-16-le",) if decoded[1:8:2] == b"\0\0\0\0" else ("utf-8",):
         text = decoded.decode(codec, "replace")
         odd = sum(not (letter.isprintable() or letter in "\n\r\t") or letter == "\ufffd" for letter in text[:4096])
-        if odd * 20 <= len(text[:4096]):
+        if odd * 5 <= len(text[:4096]):
             return text
     return None
 

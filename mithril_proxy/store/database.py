@@ -10,11 +10,12 @@ from mithril_proxy.store import BUSY_TIMEOUT_S
 from mithril_proxy.store.changes import Changes
 from mithril_proxy.store.decisions import Decisions
 from mithril_proxy.store.desk import DeskStore
-from mithril_proxy.store.engines import create_file, database_file, open_transactions, parse_url, reader_engine
+from mithril_proxy.store.engines import create_file, database_file, open_transactions, parse_url
 from mithril_proxy.store.incidents import IncidentRules
 from mithril_proxy.store.keeping import Keeping
 from mithril_proxy.store.migrate import migrate
 from mithril_proxy.store.operators import Operators
+from mithril_proxy.store.reads import open_reads
 from mithril_proxy.store.releases import Releases
 from mithril_proxy.store.sessions import Sessions
 from mithril_proxy.store.sources import Sources
@@ -29,11 +30,6 @@ class Database(Decisions, Sources, Sessions, Releases, Keeping, Trail, Operators
     """One open database, SQLite or PostgreSQL. Made by `mithril_proxy.store.open_store`."""
 
     @property
-    def writer_id(self) -> str:
-        """The name of the audit chain that this process writes."""
-        return self._writer.writer_id
-
-    @property
     def queued_writes(self) -> int:
         """Writes that wait for the next transaction."""
         return self._writer.queued
@@ -45,7 +41,7 @@ class Database(Decisions, Sources, Sessions, Releases, Keeping, Trail, Operators
     async def close(self) -> None:
         """Commit what is queued, then close every connection."""
         await self._writer.close()
-        await self._reader.dispose()
+        await self._reads.close()
 
 
 async def open_database(
@@ -70,7 +66,7 @@ async def open_database(
         await transactions.close()
         raise
     return Database(
-        Writer(transactions, clock, incident_rules or IncidentRules()), reader_engine(parsed, busy_timeout_s), clock
+        Writer(transactions, clock, incident_rules or IncidentRules()), open_reads(parsed, busy_timeout_s), clock
     )
 
 

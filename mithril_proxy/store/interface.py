@@ -204,6 +204,10 @@ class Store(Protocol):
         """Decisions, newest first."""
         ...
 
+    async def admitted_among(self, decision_ids: Sequence[str]) -> frozenset[str]:
+        """Those of the decisions that admitted their claim, or whose claim was released, and that are not withdrawn."""
+        ...
+
     # --- sources ---------------------------------------------------------------------------------------------------
     async def reputation_of(self, provenance: Provenance) -> float:
         """The reputation of a principal now; its prior when it has never been seen. Reads only."""
@@ -261,6 +265,10 @@ class Store(Protocol):
 
     async def quarantine(self, page: Page, where: QuarantineFilter) -> Sequence[QuarantineEntry]:
         """Held claims, newest first."""
+        ...
+
+    async def held_among(self, digests: Sequence[str]) -> frozenset[str]:
+        """Those of the claim digests whose text was held and never released."""
         ...
 
     async def review(
@@ -377,6 +385,11 @@ class Store(Protocol):
         ...
 
     # --- life ------------------------------------------------------------------------------------------------------
+    @property
+    def queued_writes(self) -> int:
+        """Writes that wait for the next transaction."""
+        ...
+
     async def ping(self) -> None:
         """Raise StoreUnavailable unless a row could be committed now."""
         ...

@@ -13,7 +13,8 @@ from mithril_proxy.store.changes import AuditEntry, Changes
 from mithril_proxy.store.desk import ReleaseProposal
 from mithril_proxy.store.held import locked_row, set_columns
 from mithril_proxy.store.incidents import UNAVAILABLE_SUFFIX
-from mithril_proxy.store.part import Part, rows_of
+from mithril_proxy.store.part import Part
+from mithril_proxy.store.reads import rows_of
 from mithril_proxy.store.rows import Row, entry_of, readable, readable_or_none, time_of, time_text
 from mithril_proxy.store.schema import quarantine, release_proposals
 from mithril_proxy.types import QuarantineEntry, ReviewState

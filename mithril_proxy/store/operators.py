@@ -10,7 +10,8 @@ from sqlalchemy import Connection, delete, insert, select, update
 from mithril_proxy.errors import InvalidTransition, NotFound
 from mithril_proxy.store.changes import AuditEntry, Changes
 from mithril_proxy.store.desk import AdminSession, AdminToken, Scope
-from mithril_proxy.store.part import Part, rows_of
+from mithril_proxy.store.part import Part
+from mithril_proxy.store.reads import rows_of
 from mithril_proxy.store.rows import Row, time_of, time_text
 from mithril_proxy.store.schema import admin_sessions, admin_tokens
 

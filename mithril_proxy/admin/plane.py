@@ -1,4 +1,4 @@
-"""The admin plane as one ASGI application, from the outside in: headers, same origin, operator, routes."""
+"""The admin plane as one ASGI application, from the outside in: log, headers, same origin, operator, routes."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from mithril_proxy.admin.failures import Failures
 from mithril_proxy.admin.openapi import openapi_document
 from mithril_proxy.admin.operations import Operations
 from mithril_proxy.admin.operators import Gatekeeper
+from mithril_proxy.admin.request_log import RequestLog
 from mithril_proxy.admin.security_headers import SecurityHeaders
 from mithril_proxy.errors import MithrilError
 from mithril_proxy.judge.usage import usage_of
@@ -52,7 +53,7 @@ def build_admin(operations: Operations, gate: Gatekeeper, extra_routes: tuple[Ba
     handlers: dict[Any, Any] = {MithrilError: on_error, HTTPException: on_http_error, Exception: _on_fault}
     app: ASGIApp = Starlette(routes=routes, exception_handlers=handlers, max_body_size=MAX_BODY_BYTES)
     app = Access(app, gate, failures, lambda: operations.policy.desk)
-    return SecurityHeaders(SameOrigin(app))
+    return RequestLog(SecurityHeaders(SameOrigin(app)), operations.clock, operations.log)
 
 
 def _own_routes(operations: Operations) -> list[BaseRoute]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from mithril_proxy.policy import Thresholds, Weights
 from mithril_proxy.store.desk import QueueDepth, ReleaseProposal, Scope, Tally
@@ -18,6 +18,11 @@ MAX_PAGE = 200
 NAME = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")
 Text = Annotated[str, Field(min_length=1, max_length=500)]
 Reason = Annotated[str, Field(min_length=1, max_length=2000, pattern=r"\S")]
+
+
+def _whole(value: object) -> object:
+    """21.0 is an integer to JSON Schema, and so here."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class _Input(BaseModel):
@@ -56,6 +61,13 @@ class SourcesQuery(Paging):
     """Which sources to list; `before` is a principal."""
 
     contains: Text | None = None
+
+
+class EventsQuery(_Input):
+    """Which events of a source to list; `before` is the id of one."""
+
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50
+    before: Annotated[str, Field(pattern="^[0-9]{1,18}$")] | None = None
 
 
 class IncidentsQuery(_Input):
@@ -98,7 +110,7 @@ class ReevaluateBody(_Input):
 class ReevaluateAllBody(ReevaluateBody):
     """Which pending claims: at most `limit`, older than `before`."""
 
-    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    limit: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=100)] = 20
     before: Text | None = None
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from starlette.datastructures import Headers
 from starlette.routing import Route
+from structlog.testing import capture_logs
 
 from mithril_proxy.admin.api import api_endpoints
 from mithril_proxy.admin.csrf import refused
@@ -16,7 +18,7 @@ from mithril_proxy.admin.failures import MAX_PEERS, Failures
 from mithril_proxy.admin.operators import token_digest
 from mithril_proxy.app import first_token
 from mithril_proxy.store.desk import AdminSession, Scope
-from tests.admin.conftest import ORIGIN, TOKEN, AdminBench
+from tests.admin.conftest import ORIGIN, TOKEN, AdminBench, admin_bench
 from tests.store.values import FixedClock
 
 OPEN = {"/metrics", "/api/v1/openapi.json", "/api/v1/health", "/sign-in", "/static"}
@@ -235,3 +237,18 @@ def test_failures_are_forgotten_with_their_window_and_with_too_many_peers() -> N
     for number in range(MAX_PEERS):
         failures.add(f"peer {number}", limit=1)
     assert failures.wait_s("a", limit=3, window_s=600) == 0
+
+
+async def test_each_request_is_logged_with_its_id_and_operator_but_no_query(tmp_path: Path) -> None:
+    with capture_logs() as lines:
+        async with admin_bench(tmp_path) as admin:
+            answer = await admin.client.get("/api/v1/quarantine?contains=secret-word")
+            await admin.client.get("/metrics")
+            await admin.as_token(None).get("/queue")
+    logged = [line for line in lines if line["event"] == "admin.request"]
+    assert [(line["path"], line["status"], line["operator"]) for line in logged] == [
+        ("/api/v1/quarantine", 200, "admin"),
+        ("/queue", 303, None),
+    ]
+    assert logged[0]["request_id"] == answer.headers["x-request-id"]
+    assert "secret-word" not in str(lines)

@@ -11,10 +11,10 @@ from mithril_proxy.admin.endpoint import Endpoint
 from mithril_proxy.admin.operations import Operations
 from mithril_proxy.admin.operators import token_digest
 from mithril_proxy.admin.shapes import (
+    EventsQuery,
     IssuedKey,
     KeyBody,
     NewSource,
-    Paging,
     ReasonBody,
     ResetBody,
     SourceHistory,
@@ -23,7 +23,7 @@ from mithril_proxy.admin.shapes import (
     SourcesQuery,
     source_line,
 )
-from mithril_proxy.errors import NotFound, RequestError
+from mithril_proxy.errors import NotFound
 from mithril_proxy.proxy.identity import MITHRIL_KEY_PREFIX
 from mithril_proxy.store.desk import Scope
 from mithril_proxy.store.interface import Page
@@ -65,13 +65,10 @@ class Sources:
         rows = await self.operations.store.source_page(Page(given.limit, given.before), contains=given.contains)
         return SourceList(tuple(source_line(row) for row in rows))
 
-    async def source(self, request: Request, given: Paging) -> SourceHistory:
+    async def source(self, request: Request, given: EventsQuery) -> SourceHistory:
         """One source with its history. Raises NotFound."""
-        if given.before is not None and not (given.before.isascii() and given.before.isdigit()):
-            raise RequestError("before: must be the id of an event")
         source = await self.operations.store.source(request.path_params["principal"])
-        before = None if given.before is None else str(min(int(given.before), 2**62))
-        events = await self.operations.store.reputation_events(source.principal, Page(given.limit, before))
+        events = await self.operations.store.reputation_events(source.principal, Page(given.limit, given.before))
         return SourceHistory(source_line(source), source.key_digests, tuple(events))
 
     async def add(self, request: Request, given: NewSource) -> IssuedKey:
@@ -130,6 +127,6 @@ def source_endpoints(operations: Operations) -> tuple[Endpoint, ...]:
             errors=known,
         ),
         Endpoint(
-            "GET", one, Scope.READ, "One source with its history", api.source, SourceHistory, Paging, errors=known
+            "GET", one, Scope.READ, "One source with its history", api.source, SourceHistory, EventsQuery, errors=known
         ),
     )

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from starlette.types import ASGIApp
 from structlog.typing import FilteringBoundLogger
 
-from mithril_proxy.admin import build_admin
+from mithril_proxy.admin import Gatekeeper, Operations, build_admin, new_token, token_digest
 from mithril_proxy.chain import build_chain, build_dry_chain
 from mithril_proxy.chain.recent import RecentWrites
 from mithril_proxy.chain.reputation_rule import reputation_step
 from mithril_proxy.clock import Clock, SystemClock
-from mithril_proxy.errors import ConfigurationError, MithrilError
+from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.firewall import Firewall
 from mithril_proxy.judge.danger import DangerRules, check_rules
 from mithril_proxy.judge.floor import FlooredJudge
@@ -30,20 +30,23 @@ from mithril_proxy.proxy.headers import rebuilt_request_headers
 from mithril_proxy.proxy.identity import Identifier
 from mithril_proxy.proxy.posture import Observation
 from mithril_proxy.proxy.reevaluate import Reevaluator
-from mithril_proxy.proxy.release import Releases
 from mithril_proxy.proxy.reserved import KnownSources
 from mithril_proxy.proxy.upstream import AiohttpUpstream, Upstream
 from mithril_proxy.proxy.versions import narrowed, observe_version
 from mithril_proxy.secrets import SecretGuard, check_examples, load_guard
 from mithril_proxy.settings import Settings
 from mithril_proxy.store import open_store
-from mithril_proxy.store.interface import Recorded, ReputationStep, Store
+from mithril_proxy.store.desk import DeskStore, Scope
+from mithril_proxy.store.interface import Recorded, ReputationStep
 from mithril_proxy.telemetry import Metrics
 from mithril_proxy.types import Decision, HeldWrite, Judge
+from mithril_proxy.upkeep import every, keep_quarantine, look_at_upstream
 
 KNOWN_UPSTREAM_S = 300.0  # Cognee's /health opens both its databases, so it is asked gently
 UNKNOWN_UPSTREAM_S = 5.0
 HEAL_EVERY_S = 30.0  # the circuit of a judge that was down closes again after as long
+KEEP_EVERY_S = 3600.0  # retention is counted in days
+LOOK_EVERY_S = 15.0  # as often as Prometheus usually scrapes
 
 
 def build_guard(policy: Policy, settings: Settings) -> SecretGuard:
@@ -115,8 +118,8 @@ class Application:
     """One running Mithril. `reload` swaps the policy; requests under way keep the one they began with."""
 
     settings: Settings
-    store: Store
-    upstream: AiohttpUpstream
+    store: DeskStore
+    upstream: Upstream
     metrics: Metrics
     clock: Clock
     log: FilteringBoundLogger
@@ -140,6 +143,14 @@ class Application:
         await self.store.append_audit("policy", rules.policy.digest, {"event": "reloaded", "before": before})
         return True
 
+    def upkeep(self) -> tuple[Coroutine[Any, Any, None], ...]:
+        """What runs beside the requests until it is cancelled."""
+        return (
+            every(HEAL_EVERY_S, "heal", self._heal, self.log),
+            every(KEEP_EVERY_S, "quarantine.upkeep", self._keep, self.log),
+            every(LOOK_EVERY_S, "upstream.look", lambda: look_at_upstream(self.upstream, self.metrics), self.log),
+        )
+
     async def observe_upstream(self) -> bool:
         """Look at the upstream's version; recalls are narrowed while Mithril does not know it. True when it does."""
         version = await observe_version(self.upstream)
@@ -154,8 +165,21 @@ class Application:
         rules = replace(self.rules, policy=narrowed(self.rules.policy, self.version))
         self.data_plane.services = build_services(self.settings, rules, self.store, self.recent, self.clock)
 
+    async def _heal(self) -> None:
+        """Judge again what was held for missing evidence alone."""
+        reevaluator = await build_reevaluator(self.data_plane.services, self.store, self.upstream, self.clock)
+        released = await reevaluator.heal()
+        if released:
+            self.log.info("heal.released", count=released)
 
-def build_services(settings: Settings, rules: Rules, store: Store, recent: RecentWrites, clock: Clock) -> Services:
+    async def _keep(self) -> None:
+        """Expire and forget held claims as the policy says."""
+        kept = await keep_quarantine(self.store, self.data_plane.services.policy.quarantine, self.clock)
+        if kept.expired or kept.forgotten:
+            self.log.info("quarantine.kept", expired=kept.expired, forgotten=kept.forgotten)
+
+
+def build_services(settings: Settings, rules: Rules, store: DeskStore, recent: RecentWrites, clock: Clock) -> Services:
     """Everything that depends on the policy."""
     policy = rules.policy
     service_key = settings.upstream_api_key.get_secret_value() if settings.upstream_api_key else None
@@ -165,6 +189,7 @@ def build_services(settings: Settings, rules: Rules, store: Store, recent: Recen
     return Services(
         policy=policy,
         guard=rules.guard,
+        judge=rules.judge,
         firewall=Firewall(stages, policy, clock, store, reputation_step),
         identifier=Identifier(policy, store, service_key),
         known_sources=KnownSources(store, policy, clock),
@@ -196,19 +221,9 @@ async def running(settings: Settings, log: FilteringBoundLogger) -> AsyncIterato
         await store.close()
 
 
-def build_admin_plane(application: Application) -> tuple[ASGIApp, str | None]:
-    """The admin plane, and its token when one had to be made up because none was set."""
-    chosen = application.settings.admin_token
-    token = chosen.get_secret_value() if chosen else secrets.token_urlsafe(32)
-    services = application.data_plane.services
-    releases = Releases(application.store, application.upstream, services.policy, services.service_key)
-    admin = build_admin(application.store, releases, application.metrics, token)
-    return admin, None if chosen else token
-
-
-async def build_reevaluator(services: Services, store: Store, upstream: Upstream, clock: Clock) -> Reevaluator:
+async def build_reevaluator(services: Services, store: DeskStore, upstream: Upstream, clock: Clock) -> Reevaluator:
     """What judges held claims again, with the service credential."""
-    releases = Releases(store, upstream, services.policy, services.service_key)
+    releases = services.releases(store, upstream)
     headers = rebuilt_request_headers(releases.headers(), content_type=b"application/json", accept=b"application/json")
     tags = await services.tags()
     return Reevaluator(store, services.firewall, releases, services.guard, tags, headers, clock)
@@ -221,17 +236,31 @@ async def watch_upstream(application: Application) -> None:
         await asyncio.sleep(KNOWN_UPSTREAM_S if is_known else UNKNOWN_UPSTREAM_S)
 
 
-async def heal_forever(application: Application, every_s: float = HEAL_EVERY_S) -> None:
-    """Judge again, every so often, what was held for missing evidence alone. Runs until it is cancelled."""
-    while True:
-        await asyncio.sleep(every_s)
-        try:
-            reevaluator = await build_reevaluator(
-                application.data_plane.services, application.store, application.upstream, application.clock
-            )
-            released = await reevaluator.heal()
-        except MithrilError as error:
-            application.log.warning("heal.failed", reason=str(error))
-            continue
-        if released:
-            application.log.info("heal.released", count=released)
+async def build_admin_plane(application: Application) -> tuple[ASGIApp, str | None]:
+    """The admin plane, and its first token when one had to be made up because there was none."""
+    chosen = application.settings.admin_token
+    store = application.store
+    first = None if chosen else await first_token(store)
+    gate = Gatekeeper(store, application.clock, chosen.get_secret_value() if chosen else None)
+    operations = Operations(
+        store=store,
+        upstream=application.upstream,
+        metrics=application.metrics,
+        clock=application.clock,
+        log=application.log,
+        services=lambda: application.data_plane.services,
+        reevaluator=lambda: build_reevaluator(
+            application.data_plane.services, store, application.upstream, application.clock
+        ),
+        reload=application.reload,
+    )
+    return build_admin(operations, gate), first
+
+
+async def first_token(store: DeskStore) -> str | None:
+    """A new admin token when no live one is there, to be shown once; None otherwise. Raises StoreUnavailable."""
+    if any(token.revoked_at is None and token.scope is Scope.ADMIN for token in await store.tokens()):
+        return None
+    token = new_token()
+    await store.add_token(f"first-{token_digest(token)[:8]}", scope=Scope.ADMIN, digest=token_digest(token))
+    return token

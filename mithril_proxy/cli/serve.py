@@ -12,7 +12,7 @@ import click
 import uvicorn
 from starlette.types import ASGIApp
 
-from mithril_proxy.app import Application, build_admin_plane, heal_forever, running, watch_upstream
+from mithril_proxy.app import Application, build_admin_plane, running, watch_upstream
 from mithril_proxy.cli.output import runs_async
 from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.settings import Settings, load_settings, split_address
@@ -56,7 +56,7 @@ async def serve(**options: str | None) -> None:
     async with running(settings, log) as application:
         data_socket = _bind(settings.listen, "MITHRIL_LISTEN")
         admin_socket = _bind(settings.admin_listen, "MITHRIL_ADMIN_LISTEN")
-        admin, first_token = build_admin_plane(application)
+        admin, first_token = await build_admin_plane(application)
         words = opening(application, data_socket, admin_socket, first_token)
         await _serve(application, ((application.data_plane, data_socket), (admin, admin_socket)), words)
 
@@ -68,7 +68,7 @@ def opening(application: Application, data: socket.socket, admin: socket.socket,
     lines = [
         f"Mithril is in front of {settings.upstream_url}",
         f"  proxy        {_url(data)}   (give this URL to your Cognee clients)",
-        f"  admin API    {_url(admin)}   (operators only)",
+        f"  review desk  {_url(admin)}   (operators only; sign in with an admin token)",
         f"  database     {settings.database_url}",
         f"  policy       {policy.name} ({policy.digest[:12]}), mode {policy.mode.value}",
         f"  judge        {settings.effective_judge}",
@@ -77,7 +77,7 @@ def opening(application: Application, data: socket.socket, admin: socket.socket,
         "  register one: mithril sources add my-agent --prior 0.9   (prints the key to use in place of the Cognee key)",
     ]
     if first_token is not None:
-        lines.append(f"  admin token  {first_token}   (shown once; set MITHRIL_ADMIN_TOKEN to choose your own)")
+        lines.append(f"  admin token  {first_token}   (shown this once; `mithril tokens add NAME` makes more)")
     return "\n".join(lines)
 
 
@@ -149,7 +149,7 @@ async def _serve(application: Application, planes: tuple[tuple[ASGIApp, socket.s
         loop.add_signal_handler(number, stop)
     loop.add_signal_handler(signal.SIGHUP, reload)
     click.echo(words, err=True)
-    background = [loop.create_task(heal_forever(application)), loop.create_task(watch_upstream(application))]
+    background = [loop.create_task(task) for task in (*application.upkeep(), watch_upstream(application))]
     await asyncio.gather(*(server.serve([bound]) for server, (_, bound) in zip(servers, planes, strict=True)))
     for task in background:
         task.cancel()

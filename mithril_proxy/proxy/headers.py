@@ -17,6 +17,7 @@ HOP_BY_HOP = frozenset(
     (b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te")
     + (b"trailer", b"transfer-encoding", b"upgrade", b"http2-settings")
 )
+REPORT_HEADER = b"x-mithril-report"  # `items`: the answer to a write is Mithril's own, with the decision on each claim
 NEVER_FORWARDED = HOP_BY_HOP | {
     b"expect",
     b"forwarded",
@@ -25,6 +26,7 @@ NEVER_FORWARDED = HOP_BY_HOP | {
     b"x-original-url",
     b"x-rewrite-url",
     b"x-mithril-source",
+    REPORT_HEADER,
 }
 CREDENTIALS = frozenset((b"authorization", b"x-api-key", b"cookie"))
 BODY_HEADERS = frozenset((b"content-length", b"content-type", b"content-encoding", b"content-md5", b"digest"))

@@ -21,7 +21,7 @@ from mithril_proxy.proxy.answers import send_error
 from mithril_proxy.proxy.diverted import send_admitted, send_diverted, send_unforwarded
 from mithril_proxy.proxy.exchange import Exchange
 from mithril_proxy.proxy.forward import Forwarded, forward_write
-from mithril_proxy.proxy.headers import rebuilt_request_headers
+from mithril_proxy.proxy.headers import REPORT_HEADER, header, rebuilt_request_headers
 from mithril_proxy.proxy.passthrough import pass_through
 from mithril_proxy.proxy.probe import UpstreamMemory
 from mithril_proxy.proxy.scrub import redacted_annotations
@@ -164,7 +164,8 @@ async def _decide_and_forward(exchange: Exchange, call: WriteCall, tags: Tags) -
     failed = next((answer for answer in answers if not answer.is_success), None)
     if failed is not None:
         return await send_admitted(exchange, judgements, failed)
-    if all(judgement.decision.status.is_admitted for judgement in judgements):
+    wants_report = header(exchange.request.headers, REPORT_HEADER) == b"items"
+    if not wants_report and all(judgement.decision.status.is_admitted for judgement in judgements):
         return await send_admitted(exchange, judgements, *answers)
     return await send_diverted(exchange, call, judgements, answers)
 

@@ -153,7 +153,9 @@ async def running(settings: Settings, log: FilteringBoundLogger) -> AsyncIterato
     metrics = Metrics()
     try:
         services = build_services(settings, store, clock)
-        await store.append_audit("policy", services.policy.digest, {"event": "started", "mode": services.policy.mode.value})
+        await store.append_audit(
+            "policy", services.policy.digest, {"event": "started", "mode": services.policy.mode.value}
+        )
         data_plane = DataPlane(services, store, upstream, metrics, clock, log)
         yield Application(settings, store, upstream, metrics, clock, log, data_plane)
     finally:

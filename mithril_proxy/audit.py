@@ -14,7 +14,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, Protocol
 
 import orjson
 
@@ -164,3 +165,91 @@ def read_anchor(line: str) -> dict[str, str]:
     if not isinstance(anchor, dict) or anchor.get("mithril_anchor") != 1 or not isinstance(anchor.get("heads"), dict):
         raise ValueError("not an anchor: expected a line printed by `mithril audit anchor`")
     return {str(writer): str(digest) for writer, digest in anchor["heads"].items()}
+
+
+_SEVERITY_BY_STATUS = {"review": 2, "quarantine": 3, "reject": 4}  # OCSF: 1 informational, 2 low, 3 medium, 4 high
+_SEVERITY_BY_KIND = {"refused": 3}
+
+
+class AuditRecord(Protocol):
+    """An audit row with its time and payload opened: `mithril_proxy.store.interface.AuditRow`."""
+
+    @property
+    def id(self) -> int:
+        """Its number among all rows of the database."""
+        ...
+
+    @property
+    def writer(self) -> str:
+        """Its chain."""
+        ...
+
+    @property
+    def sequence(self) -> int:
+        """Its number in the chain."""
+        ...
+
+    @property
+    def at(self) -> datetime:
+        """When it was appended."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """What it tells: decision, outcome, release …"""
+        ...
+
+    @property
+    def subject(self) -> str:
+        """What it is about: the id of a decision, an entry, a source."""
+        ...
+
+    @property
+    def payload(self) -> Mapping[str, Any]:
+        """The facts."""
+        ...
+
+    @property
+    def previous(self) -> str:
+        """The digest of the row before it in its chain."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """Its own digest."""
+        ...
+
+
+def export_line(row: AuditRecord) -> str:
+    """One row as a line of JSON with the names of OCSF 1.4, class 6003 (API Activity); its chain is in `unmapped`."""
+    payload = row.payload
+    status = payload.get("status")
+    who = {"name": payload.get("source") or payload.get("reviewer"), "uid": payload.get("principal")}
+    return canonical(
+        {
+            "time": int(row.at.timestamp() * 1000),
+            "category_uid": 6,
+            "class_uid": 6003,
+            "class_name": "API Activity",
+            "activity_id": 99,
+            "activity_name": row.kind,
+            "type_uid": 600399,
+            "severity_id": _SEVERITY_BY_STATUS.get(str(status)) or _SEVERITY_BY_KIND.get(row.kind, 1),
+            "status_detail": status,
+            "actor": {"user": who},
+            "resources": [{"uid": row.subject, "type": row.kind}],
+            "metadata": {
+                "version": "1.4.0",
+                "uid": f"{row.writer}:{row.sequence}",
+                "sequence": row.id,
+                "product": {"name": "Mithril", "vendor_name": "Mithril"},
+            },
+            "unmapped": {
+                "writer": row.writer,
+                "sequence": row.sequence,
+                "previous": row.previous,
+                "digest": row.digest,
+                "payload": dict(payload),
+            },
+        }
+    )

@@ -149,7 +149,7 @@ class Firewall:
         try:
             async with asyncio.timeout(self.policy.judge.stage_deadline_s):
                 after = await stage.inspect(before)
-        except Exception as error:  # guarantee 2: whatever went wrong, the claim is not admitted for it
+        except Exception as error:  # noqa: BLE001 - guarantee 2: whatever went wrong, the claim is not admitted for it
             return _failed(stage, before, type(error).__name__)
         if after.findings[: len(before.findings)] != before.findings or after.provenance != before.provenance:
             return _failed(stage, before, "evidence changed")

@@ -2,7 +2,7 @@
 
 1. A policy is one TOML file; a key that it leaves out keeps the value of `policies/default.toml`.
 2. An unknown key, a wrong type or a number out of range stops the start and names file, key and reason.
-3. `digest` identifies the whole policy (its merged values, its rule packs' and prompts' bytes) and stands in every decision.
+3. `digest` identifies the whole policy (merged values, bytes of rule packs and prompts) and stands in every decision.
 """
 
 from __future__ import annotations
@@ -261,9 +261,7 @@ class Policy(_Section):
     def scale(self) -> float:
         """The most that raw can reach: 0.525 with the default numbers."""
         weights = self.weights
-        return (
-            weights.source_reputation + weights.corroboration * self.corroboration.maximum + weights.freshness
-        )
+        return weights.source_reputation + weights.corroboration * self.corroboration.maximum + weights.freshness
 
     def prior_of(self, source: str) -> float:
         """The reputation that `source` starts with."""

@@ -13,6 +13,7 @@ pending ──▶ releasing ──▶ released
    the process dies, the lease runs out and whoever takes it over sends under the same key: nothing is lost, and an
    upstream that knows the key (or, like Cognee, stores one text once) doubles nothing.
 3. A reviewer who changes their mind takes a step of RECONSIDERED; the store then undoes what the first review taught.
+   What was rejected or expired is opened again (`pending`), and can then be released in the usual way.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ TRANSITIONS: Mapping[ReviewState, frozenset[ReviewState]] = MappingProxyType(
     {_P: frozenset({_G, _R, _J, _E}), _G: frozenset({_R, _P}), _R: frozenset(), _J: frozenset(), _E: frozenset()}
 )
 RECONSIDERED: Mapping[ReviewState, frozenset[ReviewState]] = MappingProxyType(
-    {_P: frozenset(), _G: frozenset(), _R: frozenset({_J}), _J: frozenset({_G, _R}), _E: frozenset({_G, _R, _J})}
+    {_P: frozenset(), _G: frozenset(), _R: frozenset({_J}), _J: frozenset({_P, _R}), _E: frozenset({_P, _R, _J})}
 )
 AUDIT_KINDS: Mapping[ReviewState, str] = MappingProxyType(
     {_P: "release", _G: "release", _R: "release", _J: "reject", _E: "expire"}

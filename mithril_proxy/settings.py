@@ -27,7 +27,9 @@ class Settings(BaseSettings):
     )
     listen: str = Field("127.0.0.1:8080", description="Data plane: where Cognee's clients connect.")
     admin_listen: str = Field("127.0.0.1:8081", description="Admin plane: operators only; never publish it.")
-    admin_token: SecretStr | None = Field(None, description="Bearer token of the admin plane; made at first start if unset.")
+    admin_token: SecretStr | None = Field(
+        None, description="Bearer token of the admin plane; made at first start if unset."
+    )
     database_url: str = Field("sqlite+aiosqlite:///./mithril.db", description="Decisions, quarantine, sources, audit.")
     policy: str = Field("policies/default.toml", description="Policy file, or the name of one shipped with Mithril.")
     judge: Literal["openai", "local"] | None = Field(
@@ -37,7 +39,9 @@ class Settings(BaseSettings):
     llm_api_key: SecretStr | None = Field(None, description="Key of that endpoint.")
     llm_model: str = Field("gpt-4o-mini", description="Model of the openai judge.")
     connect_timeout_s: Seconds = Field(5.0, description="Connecting to the upstream.")
-    read_timeout_s: Seconds = Field(600.0, description="Longest silence of the upstream: remember waits for its pipeline.")
+    read_timeout_s: Seconds = Field(
+        600.0, description="Longest silence of the upstream: remember waits for its pipeline."
+    )
     drain_timeout_s: Seconds = Field(30.0, description="How long SIGTERM waits for open requests.")
     secret_tag_key: SecretStr | None = Field(
         None, description="Adds a keyed tag to redactions so that two secrets can be told apart."

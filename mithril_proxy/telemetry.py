@@ -21,7 +21,9 @@ LATENCY_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 def configure_logging(level: str, log_format: str) -> FilteringBoundLogger:
     """The process's logger, to stderr; `json` gives one object a line."""
     renderer: structlog.typing.Processor = (
-        structlog.processors.JSONRenderer() if log_format == "json" else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        structlog.processors.JSONRenderer()
+        if log_format == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     )
     structlog.configure(
         processors=[
@@ -59,23 +61,55 @@ class Metrics:
             object.__setattr__(self, name, value)
 
         registry = self.registry
-        put("decisions", Counter("mithril_decisions_total", "Decisions on claims.", ["status", "mode"], registry=registry))
-        put("redactions", Counter("mithril_redactions_total", "Credentials redacted from writes.", ["rule"], registry=registry))
-        put("refusals", Counter("mithril_refusals_total", "Calls refused before any decision.", ["code"], registry=registry))
+        put(
+            "decisions",
+            Counter("mithril_decisions_total", "Decisions on claims.", ["status", "mode"], registry=registry),
+        )
+        put(
+            "redactions",
+            Counter("mithril_redactions_total", "Credentials redacted from writes.", ["rule"], registry=registry),
+        )
+        put(
+            "refusals",
+            Counter("mithril_refusals_total", "Calls refused before any decision.", ["code"], registry=registry),
+        )
         put(
             "unavailable",
-            Counter("mithril_unavailable_total", "Evidence that was missing and lowered a status.", ["rule"], registry=registry),
+            Counter(
+                "mithril_unavailable_total",
+                "Evidence that was missing and lowered a status.",
+                ["rule"],
+                registry=registry,
+            ),
         )
-        put("requests", Counter("mithril_requests_total", "Requests by what they are.", ["operation", "status"], registry=registry))
+        put(
+            "requests",
+            Counter("mithril_requests_total", "Requests by what they are.", ["operation", "status"], registry=registry),
+        )
         put(
             "request_seconds",
-            Histogram("mithril_request_seconds", "Time to the last byte of the answer.", ["operation"], registry=registry, buckets=LATENCY_BUCKETS_S),
+            Histogram(
+                "mithril_request_seconds",
+                "Time to the last byte of the answer.",
+                ["operation"],
+                registry=registry,
+                buckets=LATENCY_BUCKETS_S,
+            ),
         )
         put(
             "stage_seconds",
-            Histogram("mithril_stage_seconds", "Time of one stage on one claim.", ["stage"], registry=registry, buckets=LATENCY_BUCKETS_S),
+            Histogram(
+                "mithril_stage_seconds",
+                "Time of one stage on one claim.",
+                ["stage"],
+                registry=registry,
+                buckets=LATENCY_BUCKETS_S,
+            ),
         )
-        put("scrubbed", Counter("mithril_scrubbed_total", "Credentials scrubbed from answers.", ["rule"], registry=registry))
+        put(
+            "scrubbed",
+            Counter("mithril_scrubbed_total", "Credentials scrubbed from answers.", ["rule"], registry=registry),
+        )
 
     def count_decision(self, decision: Decision) -> None:
         """Count one decision, its stages and what it lacked."""

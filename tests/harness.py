@@ -89,7 +89,11 @@ Script = Callable[[Sent], FakeAnswer | Exception]
 
 def is_probe(sent: Sent) -> bool:
     """True for Mithril's own look-up of verified memory."""
-    return sent.target == "/api/v1/recall" and b'"node_name":["verified"]' in sent.body and b'"scope":"graph","stream":false' in sent.body
+    return (
+        sent.target == "/api/v1/recall"
+        and b'"node_name":["verified"]' in sent.body
+        and b'"scope":"graph","stream":false' in sent.body
+    )
 
 
 @dataclass
@@ -105,7 +109,9 @@ class FakeUpstream:
 
     async def send(self, request: UpstreamRequest) -> UpstreamAnswer:
         body = request.body
-        whole = body if isinstance(body, bytes) else b"".join([chunk async for chunk in body]) if body is not None else b""
+        whole = (
+            body if isinstance(body, bytes) else b"".join([chunk async for chunk in body]) if body is not None else b""
+        )
         sent = Sent(request.method, request.target, request.headers, whole)
         if is_probe(sent):
             self.probes.append(sent)
@@ -182,7 +188,8 @@ async def call(
         "server": ("mithril.test", 80),
     }
     waiting = [
-        {"type": "http.request", "body": piece, "more_body": True} for piece in (pieces if pieces is not None else [body])
+        {"type": "http.request", "body": piece, "more_body": True}
+        for piece in (pieces if pieces is not None else [body])
     ]
     waiting.append({"type": "http.request", "body": b"", "more_body": False})
     reply = Reply()
@@ -238,7 +245,9 @@ class Bench:
         given = [*headers, ("x-api-key", self.keys[source])] if source else list(headers)
         return await call(self.plane, method, path, headers=given, body=body, pieces=pieces)
 
-    async def remember(self, text: str, *, source: str | None = None, filename: str = "note.txt", **fields: str) -> Reply:
+    async def remember(
+        self, text: str, *, source: str | None = None, filename: str = "note.txt", **fields: str
+    ) -> Reply:
         """A stock client's remember: one text file."""
         body, content_type = multipart([("datasetName", "main"), *fields.items()], [("data", filename, text.encode())])
         return await self.call(
@@ -275,7 +284,9 @@ def multipart(
 
 
 @asynccontextmanager
-async def bench(folder: Path, *, policy: str = "default.toml", upstream: FakeUpstream | None = None) -> AsyncIterator[Bench]:
+async def bench(
+    folder: Path, *, policy: str = "default.toml", upstream: FakeUpstream | None = None
+) -> AsyncIterator[Bench]:
     """A data plane over a fresh SQLite file in `folder`."""
     clock = SystemClock()
     settings = Settings(

@@ -43,7 +43,9 @@ def body_of(request: dict[str, Any]) -> tuple[bytes, str | None]:
         files = [(name, filename, _unescaped(text)) for name, filename, text in request.get("files", [])]
         return multipart([(name, value) for name, value in request.get("fields", [])], files)
     if "urlencoded" in request:
-        return urlencode([(name, value) for name, value in request["urlencoded"]]).encode(), "application/x-www-form-urlencoded"
+        return urlencode(
+            [(name, value) for name, value in request["urlencoded"]]
+        ).encode(), "application/x-www-form-urlencoded"
     if "hex" in request:
         return bytes.fromhex(request["hex"]), None
     return request.get("raw", "").encode(), None
@@ -79,7 +81,9 @@ async def test_scenario(scenario: dict[str, Any], tmp_path: Path) -> None:
 
 
 async def check(setup: Bench, reply: Reply, expect: dict[str, Any]) -> None:
-    sent = b"\n".join(b" ".join((call.method.encode(), call.target.encode(), call.body)) for call in setup.upstream.sent)
+    sent = b"\n".join(
+        b" ".join((call.method.encode(), call.target.encode(), call.body)) for call in setup.upstream.sent
+    )
     text = reply.body.decode("utf-8", "replace")
     assert reply.status == expect["status"], text
     if "error" in expect:

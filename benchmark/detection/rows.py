@@ -63,7 +63,7 @@ TUNED_AUTHENSOR_FILES = frozenset(
         "exfiltration/covert-channels",
     }
 )
-TUNED_ORIGINS = frozenset({"piguard", "bipia/text_attack_train", "poisonedrag/hotpotqa", "stories"})
+TUNED_ORIGINS = frozenset({"piguard", "bipia/text_attack_train", "bipia/email", "poisonedrag/hotpotqa", "stories"})
 TUNED_NLI_SHARE = 4  # one premise in four
 
 

@@ -17,7 +17,14 @@ from starlette.routing import Route
 
 from mithril_proxy import __version__
 from mithril_proxy.admin.tokens import RequireToken
-from mithril_proxy.errors import InvalidTransition, MithrilError, NotFound, RequestError, StoreUnavailable, UpstreamUnavailable
+from mithril_proxy.errors import (
+    InvalidTransition,
+    MithrilError,
+    NotFound,
+    RequestError,
+    StoreUnavailable,
+    UpstreamUnavailable,
+)
 from mithril_proxy.jsonable import plain
 from mithril_proxy.proxy.release import Releases
 from mithril_proxy.store.interface import Page, QuarantineFilter, Store
@@ -85,7 +92,11 @@ class AdminApi:
 
     async def quarantine(self, request: Request) -> Response:
         """Held claims, newest first; `state` is pending unless given, `any` for all."""
-        state = None if request.query_params.get("state") == "any" else _member(ReviewState, request, "state") or ReviewState.PENDING
+        state = (
+            None
+            if request.query_params.get("state") == "any"
+            else _member(ReviewState, request, "state") or ReviewState.PENDING
+        )
         where = QuarantineFilter(
             state=state,
             source=request.query_params.get("source"),
@@ -102,16 +113,23 @@ class AdminApi:
     async def release(self, request: Request) -> Response:
         """Forward a held claim, once."""
         body = await _review_body(request)
-        return answer_json(await self.releases.release(request.path_params["id"], reviewer=body.reviewer, reason=body.reason))
+        return answer_json(
+            await self.releases.release(request.path_params["id"], reviewer=body.reviewer, reason=body.reason)
+        )
 
     async def reject(self, request: Request) -> Response:
         """Close a held claim for good."""
         body = await _review_body(request)
-        return answer_json(await self.releases.reject(request.path_params["id"], reviewer=body.reviewer, reason=body.reason))
+        return answer_json(
+            await self.releases.reject(request.path_params["id"], reviewer=body.reviewer, reason=body.reason)
+        )
 
     async def sources(self, request: Request) -> Response:
         """Every source with its reputation; no key and no digest of one."""
-        rows = [{**plain(source), "key_digests": None, "keys": len(source.key_digests)} for source in await self.store.sources()]
+        rows = [
+            {**plain(source), "key_digests": None, "keys": len(source.key_digests)}
+            for source in await self.store.sources()
+        ]
         return answer_json({"sources": rows})
 
     async def incidents(self, request: Request) -> Response:

@@ -21,6 +21,7 @@ from mithril_proxy.types import Claim, Finding, Judge, Memory, Verdict, Verified
 PROBE_WINDOW_CHARS = 1500  # about 350 tokens: an embedding of more text is about nothing in particular
 PROBE_WINDOWS = 8  # of one claim, spread evenly over its length
 
+
 @dataclass(frozen=True, slots=True)
 class Contradiction:
     """Adds contradiction, content_danger and corroboration, with the judge's findings."""

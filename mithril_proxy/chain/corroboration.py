@@ -28,9 +28,7 @@ def independent_aligned(
     pairs = zip(memories, relations, strict=False)
     aligned = [memory for memory, relation in pairs if relation is Relation.ALIGNED]
     own = lineages.get(own_source, own_source)
-    return sum(
-        all(_lineage(memory, lineages) != own for memory in voice) for voice in _voices(aligned, lineages)
-    )
+    return sum(all(_lineage(memory, lineages) != own for memory in voice) for voice in _voices(aligned, lineages))
 
 
 def _voices(memories: list[Memory], lineages: Mapping[str, str]) -> list[list[Memory]]:

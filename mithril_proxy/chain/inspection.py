@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from mithril_proxy.types import Claim, Finding, Memory, Provenance, Signals, VerifiedMemory
@@ -15,7 +15,7 @@ class Inspection:
     claim: Claim
     provenance: Provenance
     memory: VerifiedMemory
-    signals: Signals = Signals()
+    signals: Signals = field(default_factory=Signals)
     findings: tuple[Finding, ...] = ()
     context: tuple[Memory, ...] = ()
     judge: str = ""

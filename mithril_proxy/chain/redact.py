@@ -34,4 +34,10 @@ class Redact:
 
 def _finding(claim: Claim, locator: str, hit: Hit) -> Finding:
     tag = f", tag {hit.tag}" if hit.tag else ""
-    return Finding("redact", hit.rule, claim.id, PLANTED_SEVERITY, f"{hit.kind} in {locator}, {hit.end - hit.start} characters{tag}")
+    return Finding(
+        "redact",
+        hit.rule,
+        claim.id,
+        PLANTED_SEVERITY,
+        f"{hit.kind} in {locator}, {hit.end - hit.start} characters{tag}",
+    )

@@ -27,7 +27,9 @@ def audit() -> None:
 @audit.command()
 @click.option("--follow", "-f", is_flag=True, help="Go on printing as rows arrive.")
 @click.option("--incidents", is_flag=True, help="Only what an operator should look at.")
-@click.option("--lines", "-n", type=click.IntRange(0, 10_000), default=20, show_default=True, help="How many rows to begin with.")
+@click.option(
+    "--lines", "-n", type=click.IntRange(0, 10_000), default=20, show_default=True, help="How many rows to begin with."
+)
 @json_option
 @database_option
 @runs_async
@@ -81,7 +83,12 @@ def _brief(payload: Any) -> str:
 
 
 @audit.command()
-@click.option("--anchor", "anchor_file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Heads printed earlier by `audit anchor`.")
+@click.option(
+    "--anchor",
+    "anchor_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Heads printed earlier by `audit anchor`.",
+)
 @json_option
 @database_option
 @runs_async

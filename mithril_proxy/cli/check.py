@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import click
 
-from mithril_proxy.app import build_guard, build_judge, rule_problems
+from mithril_proxy.app import build_judge, rule_problems
 from mithril_proxy.cli.output import json_option, print_json, runs_async
 from mithril_proxy.clock import SystemClock
 from mithril_proxy.errors import ConfigurationError, JudgeUnavailable, MithrilError, StoreUnavailable
@@ -80,7 +80,12 @@ async def checks(settings: Settings) -> AsyncIterator[Check]:
 
 def _policy_check(policy: Policy, problems: tuple[str, ...]) -> Check:
     if problems:
-        return Check("policy", Verdict.FAIL, f"{len(problems)} rule examples fail: {problems[0]}", "correct the rule or its example")
+        return Check(
+            "policy",
+            Verdict.FAIL,
+            f"{len(problems)} rule examples fail: {problems[0]}",
+            "correct the rule or its example",
+        )
     detail = f"{policy.name}, mode {policy.mode.value}, digest {policy.digest[:12]}"
     if policy.mode.value != "enforce":
         return Check("policy", Verdict.WARN, detail, 'nothing is held back; set mode = "enforce" to protect memory')
@@ -91,7 +96,9 @@ async def _database_check(settings: Settings) -> Check:
     try:
         store = await open_store(settings.database_url, SystemClock())
     except (StoreUnavailable, ConfigurationError) as error:
-        return Check("database", Verdict.FAIL, str(error), "check MITHRIL_DATABASE_URL, the folder's rights and free space")
+        return Check(
+            "database", Verdict.FAIL, str(error), "check MITHRIL_DATABASE_URL, the folder's rights and free space"
+        )
     try:
         await store.ping()
         report = await store.verify_audit()
@@ -100,7 +107,12 @@ async def _database_check(settings: Settings) -> Check:
     finally:
         await store.close()
     if not report.is_intact:
-        return Check("database", Verdict.FAIL, f"the audit was changed: {report.broken}", "keep the file as evidence and restore a backup")
+        return Check(
+            "database",
+            Verdict.FAIL,
+            f"the audit was changed: {report.broken}",
+            "keep the file as evidence and restore a backup",
+        )
     return Check("database", Verdict.OK, f"{settings.database_url}, {report.rows} audit rows, chains intact")
 
 
@@ -118,7 +130,7 @@ async def _judge_check(settings: Settings, policy: Policy) -> Check:
     try:
         verdict = await build_judge(settings, policy, SystemClock()).judge("The office opens at nine.", ())
     except JudgeUnavailable as error:
-        advice = "check MITHRIL_LLM_BASE_URL, MITHRIL_LLM_API_KEY and MITHRIL_LLM_MODEL; until then writes are held for review"
+        advice = "check MITHRIL_LLM_BASE_URL, _API_KEY and _MODEL; until then writes are held for review"
         return Check("judge", Verdict.FAIL, f"{name}: {error}", advice)
     except MithrilError as error:
         return Check("judge", Verdict.FAIL, f"{name}: {error}", "correct the setting that the message names")

@@ -40,10 +40,26 @@ class Question(BaseModel):
 @click.option("--policy", metavar="FILE", help="Policy file or the name of a shipped one.")
 @click.option("--judge", type=click.Choice(["openai", "local"]), help="Judge (default: openai when a key is set).")
 @click.option("--text", help="The claim; without it and without --jsonl, stdin is read as one claim.")
-@click.option("--source-reputation", type=click.FloatRange(0.0, 1.0), default=0.6, show_default=True, help="Reputation of its source.")
+@click.option(
+    "--source-reputation",
+    type=click.FloatRange(0.0, 1.0),
+    default=0.6,
+    show_default=True,
+    help="Reputation of its source.",
+)
 @click.option("--context", multiple=True, metavar="TEXT", help="A verified memory near it; repeatable.")
-@click.option("--context-source", "context_sources", multiple=True, metavar="NAME", help="Who vouches for that memory; in the same order.")
-@click.option("--claimed-at", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]), help="When the fact is from.")
+@click.option(
+    "--context-source",
+    "context_sources",
+    multiple=True,
+    metavar="NAME",
+    help="Who vouches for that memory; in the same order.",
+)
+@click.option(
+    "--claimed-at",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]),
+    help="When the fact is from.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for one claim too.")
 @runs_async
 async def evaluate(
@@ -63,7 +79,10 @@ async def evaluate(
     Examples:
       mithril evaluate --text "The office opens at 9." --source-reputation 0.98
       mithril evaluate --jsonl < claims.jsonl
-    A line: {"id": "a", "text": "…", "source_reputation": 0.6, "context": ["…"], "context_sources": ["wiki"], "claimed_at": null}
+
+    \b
+    A line: {"id": "a", "text": "…", "source_reputation": 0.6,
+             "context": ["…"], "context_sources": ["wiki"], "claimed_at": null}
     """
     settings = load_settings(policy=policy, judge=judge)
     firewall = build_dry_firewall(settings, load_policy(settings.policy))
@@ -72,7 +91,7 @@ async def evaluate(
             print_json(answered(question, await judged(firewall, question)))
         return
     question = Question(
-        text=text if text is not None else click.get_text_stream("stdin").read(),
+        text=text if text is not None else sys.stdin.read(),
         source_reputation=source_reputation,
         context=list(context),
         context_sources=list(context_sources),
@@ -145,7 +164,10 @@ def _print(judgement: Judgement) -> None:
     click.echo(f"{decision.status.value}   score {decision.trust.score:.3f} (raw {decision.trust.raw:.3f})")
     print_table(
         ("signal", "value", "weight", "contributes"),
-        ((part.signal, f"{part.value:.3f}", f"{part.weight:+.2f}", f"{part.amount:+.3f}") for part in decision.trust.contributions),
+        (
+            (part.signal, f"{part.value:.3f}", f"{part.weight:+.2f}", f"{part.amount:+.3f}")
+            for part in decision.trust.contributions
+        ),
     )
     for finding in decision.findings:
         click.echo(f"{finding.severity:.2f}  {finding.rule}  {finding.detail}")

@@ -23,7 +23,9 @@ from mithril_proxy.types import QuarantineEntry, ReviewState, Status
 id_argument = click.argument("quarantine_id")
 reason_option = click.option("--reason", required=True, help="Why; it stands in the audit.")
 reviewer_option = click.option("--reviewer", default=getpass.getuser, help="Who decides (default: your login name).")
-upstream_option = click.option("--upstream", "upstream_url", metavar="URL", help="The Cognee server (default: MITHRIL_UPSTREAM_URL).")
+upstream_option = click.option(
+    "--upstream", "upstream_url", metavar="URL", help="The Cognee server (default: MITHRIL_UPSTREAM_URL)."
+)
 
 PAGE = 100
 
@@ -34,7 +36,13 @@ def quarantine() -> None:
 
 
 @quarantine.command("list")
-@click.option("--state", type=click.Choice([*(state.value for state in ReviewState), "any"]), default="pending", show_default=True, help="Where it stands.")
+@click.option(
+    "--state",
+    type=click.Choice([*(state.value for state in ReviewState), "any"]),
+    default="pending",
+    show_default=True,
+    help="Where it stands.",
+)
 @click.option("--source", help="Only of this source.")
 @click.option("--status", type=click.Choice([status.value for status in Status]), help="Only with this decision.")
 @click.option("--contains", metavar="TEXT", help="Only texts that hold this.")
@@ -68,7 +76,18 @@ async def list_held(
         return
     print_table(
         ("id", "held", "source", "status", "score", "reasons", "text"),
-        ((entry.id, entry.created_at.strftime("%m-%d %H:%M"), entry.source, entry.status.value, f"{entry.score:.3f}", ", ".join(entry.reasons[:3]), shortened(entry.text)) for entry in entries),
+        (
+            (
+                entry.id,
+                entry.created_at.strftime("%m-%d %H:%M"),
+                entry.source,
+                entry.status.value,
+                f"{entry.score:.3f}",
+                ", ".join(entry.reasons[:3]),
+                shortened(entry.text),
+            )
+            for entry in entries
+        ),
     )
 
 
@@ -85,7 +104,10 @@ async def show(quarantine_id: str, as_json: bool, database_url: str | None) -> N
     if as_json:
         print_json({"entry": entry, "decision": decision})
         return
-    click.echo(f"{entry.id}  {entry.state.value}  {entry.status.value}  score {entry.score:.3f}  source {entry.source}  dataset {entry.dataset or '-'}")
+    click.echo(
+        f"{entry.id}  {entry.state.value}  {entry.status.value}  score {entry.score:.3f}  "
+        f"source {entry.source}  dataset {entry.dataset or '-'}"
+    )
     click.echo(f"held because: {', '.join(entry.reasons) or 'its score is below the threshold'}")
     click.echo(f"\n{entry.text}\n")
     for memory in entry.context:
@@ -122,7 +144,11 @@ async def reevaluate(
             if as_json:
                 print_json(summary)
             else:
-                click.echo("{quarantine_id}: {before} → {now} ({score:.3f}){released}".format(**{**summary, "released": ", released" if summary["released"] else ""}))
+                click.echo(
+                    "{quarantine_id}: {before} → {now} ({score:.3f}){released}".format(
+                        **{**summary, "released": ", released" if summary["released"] else ""}
+                    )
+                )
 
 
 async def _pending(store: Store, quarantine_ids: tuple[str, ...]) -> AsyncIterator[QuarantineEntry]:
@@ -140,7 +166,9 @@ async def _pending(store: Store, quarantine_ids: tuple[str, ...]) -> AsyncIterat
 
 
 @asynccontextmanager
-async def _session(upstream_url: str | None, database_url: str | None) -> AsyncIterator[tuple[Settings, Store, AiohttpUpstream]]:
+async def _session(
+    upstream_url: str | None, database_url: str | None
+) -> AsyncIterator[tuple[Settings, Store, AiohttpUpstream]]:
     """Settings, database and upstream, closed again at the end."""
     settings = load_settings(upstream_url=upstream_url, database_url=database_url)
     upstream = AiohttpUpstream(settings.upstream_url, settings.connect_timeout_s, settings.read_timeout_s)
@@ -166,7 +194,9 @@ async def _releases(upstream_url: str | None, database_url: str | None) -> Async
 @json_option
 @database_option
 @runs_async
-async def release(quarantine_id: str, reason: str, reviewer: str, upstream_url: str | None, as_json: bool, database_url: str | None) -> None:
+async def release(
+    quarantine_id: str, reason: str, reviewer: str, upstream_url: str | None, as_json: bool, database_url: str | None
+) -> None:
     """Forward a held claim to Cognee as verified memory, exactly once.
 
     Needs a reason. Where Cognee asks for a credential, set MITHRIL_UPSTREAM_API_KEY.
@@ -199,5 +229,3 @@ def _report(entry: QuarantineEntry, as_json: bool) -> None:
         print_json(entry)
     else:
         click.echo(f"{entry.id}: {entry.state.value}")
-
-

@@ -20,12 +20,23 @@ from mithril_proxy.telemetry import configure_logging
 
 
 @click.command()
-@click.option("--upstream", "upstream_url", metavar="URL", help="The Cognee server (default: MITHRIL_UPSTREAM_URL or http://127.0.0.1:8000).")
+@click.option(
+    "--upstream",
+    "upstream_url",
+    metavar="URL",
+    help="The Cognee server (default: MITHRIL_UPSTREAM_URL or http://127.0.0.1:8000).",
+)
 @click.option("--listen", metavar="HOST:PORT", help="Data plane: where clients connect (default: 127.0.0.1:8080).")
 @click.option("--admin-listen", metavar="HOST:PORT", help="Admin plane: operators only (default: 127.0.0.1:8081).")
-@click.option("--policy", metavar="FILE", help="Policy file or the name of a shipped one (default.toml, strict.toml, observe.toml).")
+@click.option(
+    "--policy",
+    metavar="FILE",
+    help="Policy file or the name of a shipped one (default.toml, strict.toml, observe.toml).",
+)
 @click.option("--database", "database_url", metavar="URL", help="Database (default: sqlite+aiosqlite:///./mithril.db).")
-@click.option("--judge", type=click.Choice(["openai", "local"]), help="Judge (default: openai when MITHRIL_LLM_API_KEY is set).")
+@click.option(
+    "--judge", type=click.Choice(["openai", "local"]), help="Judge (default: openai when MITHRIL_LLM_API_KEY is set)."
+)
 @runs_async
 async def serve(**options: str | None) -> None:
     """Run the firewall in front of a Cognee server.
@@ -59,7 +70,8 @@ def opening(application: Application, data: socket.socket, admin: socket.socket,
         f"  proxy        {_url(data)}   (give this URL to your Cognee clients)",
         f"  admin API    {_url(admin)}   (operators only)",
         f"  database     {settings.database_url}",
-        f"  policy       {policy.name} ({policy.digest[:12]}), mode {policy.mode.value}, judge {settings.effective_judge}",
+        f"  policy       {policy.name} ({policy.digest[:12]}), mode {policy.mode.value}",
+        f"  judge        {settings.effective_judge}",
         f"  unknown writers start at {policy.reputation.unknown_prior:.2f}: their writes are held for review.",
         "  register one: mithril sources add my-agent --prior 0.9   (prints the key to use in place of the Cognee key)",
     ]
@@ -82,7 +94,9 @@ def _bind(address: str, setting: str) -> socket.socket:
         listening.bind((host, port))
     except OSError as error:
         listening.close()
-        raise ConfigurationError(f"{setting}: cannot listen on {address} ({error.strerror}); choose another port") from None
+        raise ConfigurationError(
+            f"{setting}: cannot listen on {address} ({error.strerror}); choose another port"
+        ) from None
     listening.listen(2048)
     listening.set_inheritable(True)
     return listening

@@ -36,18 +36,34 @@ async def list_sources(as_json: bool, database_url: str | None) -> None:
         return
     print_table(
         ("source", "reputation", "prior", "decisions", "keys", "state"),
-        ((row.principal, f"{row.reputation:.3f}", f"{row.prior:.2f}", row.decisions, len(row.key_digests), _state(row)) for row in rows),
+        (
+            (
+                row.principal,
+                f"{row.reputation:.3f}",
+                f"{row.prior:.2f}",
+                row.decisions,
+                len(row.key_digests),
+                _state(row),
+            )
+            for row in rows
+        ),
     )
 
 
 @sources.command()
 @click.argument("name")
-@click.option("--prior", type=click.FloatRange(0.0, 1.0), help="Reputation to start with (default: the policy's for this name).")
-@click.option("--may-declare", multiple=True, metavar="SOURCE", help="A source it may name in X-Mithril-Source; repeatable.")
+@click.option(
+    "--prior", type=click.FloatRange(0.0, 1.0), help="Reputation to start with (default: the policy's for this name)."
+)
+@click.option(
+    "--may-declare", multiple=True, metavar="SOURCE", help="A source it may name in X-Mithril-Source; repeatable."
+)
 @json_option
 @database_option
 @runs_async
-async def add(name: str, prior: float | None, may_declare: tuple[str, ...], as_json: bool, database_url: str | None) -> None:
+async def add(
+    name: str, prior: float | None, may_declare: tuple[str, ...], as_json: bool, database_url: str | None
+) -> None:
     """Register a source and print its key.
 
     The key goes where the Cognee key went (X-Api-Key, or `cognee.serve(url=…, api_key=…)`). It is shown once; only its
@@ -63,12 +79,18 @@ async def add(name: str, prior: float | None, may_declare: tuple[str, ...], as_j
         print_json({"source": source.name, "key": key, "prior": source.prior, "reputation": source.reputation})
         return
     click.echo(key)
-    click.echo(f"{source.name}: prior {source.prior:.2f}, reputation {source.reputation:.3f}. Use the key above in place of the Cognee key.", err=True)
+    click.echo(
+        f"{source.name}: prior {source.prior:.2f}, reputation {source.reputation:.3f}. "
+        "Use the key above in place of the Cognee key.",
+        err=True,
+    )
 
 
 @sources.command()
 @click.argument("name")
-@click.option("--events", type=click.IntRange(1, 500), default=20, show_default=True, help="How many reputation events to show.")
+@click.option(
+    "--events", type=click.IntRange(1, 500), default=20, show_default=True, help="How many reputation events to show."
+)
 @json_option
 @database_option
 @runs_async
@@ -80,10 +102,22 @@ async def show(name: str, events: int, as_json: bool, database_url: str | None) 
     if as_json:
         print_json({**_public(source), "events": history})
         return
-    click.echo(f"{source.principal}: reputation {source.reputation:.3f}, prior {source.prior:.2f}, {source.decisions} decisions, {_state(source)}")
+    click.echo(
+        f"{source.principal}: reputation {source.reputation:.3f}, prior {source.prior:.2f}, "
+        f"{source.decisions} decisions, {_state(source)}"
+    )
     print_table(
         ("time", "before", "after", "reason", "decision"),
-        ((event.at.isoformat(timespec="seconds"), f"{event.before:.3f}", f"{event.after:.3f}", event.reason, event.decision_id) for event in history),
+        (
+            (
+                event.at.isoformat(timespec="seconds"),
+                f"{event.before:.3f}",
+                f"{event.after:.3f}",
+                event.reason,
+                event.decision_id,
+            )
+            for event in history
+        ),
     )
 
 
@@ -100,7 +134,9 @@ async def reset(name: str, reputation: float | None, reason: str, as_json: bool,
         raise click.BadParameter("must say why", param_hint="--reason")
     async with opened_store(database_url) as store:
         before = await store.source(name)
-        source = await store.reset_source(name, reputation=before.prior if reputation is None else reputation, reason=reason)
+        source = await store.reset_source(
+            name, reputation=before.prior if reputation is None else reputation, reason=reason
+        )
     if as_json:
         print_json(_public(source))
         return
@@ -126,5 +162,3 @@ def _state(source: Source) -> str:
     if source.is_frozen:
         return "frozen"
     return "registered" if source.is_registered else "seen"
-
-

@@ -56,6 +56,12 @@ class WriteCall:
         """The one session that the call stores in, if any."""
         return self.sessions[0] if self.is_session and self.sessions else None
 
+    @property
+    def dataset_ids(self) -> tuple[str, ...]:
+        """The dataset that the call names by id, when it does."""
+        given = (*(self.values.get(name) for name in ("datasetId", "dataset_id")), dict(self.query).get("dataset_id"))
+        return tuple(str(dataset_id) for dataset_id in given if dataset_id)[:1]
+
 
 def spoken(values: Mapping[str, object], fields: Mapping[str, Field]) -> tuple[Annotation, ...]:
     """Every string of a client in `values`, with its locator."""

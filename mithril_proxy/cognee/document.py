@@ -54,5 +54,5 @@ def main() -> None:
     sys.stdout.write(routes_page(load_policy().routes))
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # pragma: no cover - the same call, by the interpreter
     main()

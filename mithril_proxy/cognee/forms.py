@@ -189,18 +189,15 @@ def _multipart(options: Mapping[bytes, bytes], body: bytes, max_parts: int) -> l
 
 def _urlencoded(body: bytes, max_parts: int) -> list[Part]:
     pairs: list[list[bytearray]] = []
-    try:
-        parser = QuerystringParser(
-            {
-                "on_field_start": lambda: pairs.append([bytearray(), bytearray()]),
-                "on_field_name": lambda raw, start, end: pairs[-1][0].extend(raw[start:end]),
-                "on_field_data": lambda raw, start, end: pairs[-1][1].extend(raw[start:end]),
-            }
-        )
-        parser.write(body)
-        parser.finalize()
-    except FormParserError:
-        raise MalformedBody("form: the body is not valid application/x-www-form-urlencoded") from None
+    parser = QuerystringParser(
+        {
+            "on_field_start": lambda: pairs.append([bytearray(), bytearray()]),
+            "on_field_name": lambda raw, start, end: pairs[-1][0].extend(raw[start:end]),
+            "on_field_data": lambda raw, start, end: pairs[-1][1].extend(raw[start:end]),
+        }
+    )  # not strict, so it raises nothing, like Cognee's
+    parser.write(body)
+    parser.finalize()
     if len(pairs) > max_parts:
         raise MalformedBody(f"form: more than {max_parts} fields")
     return [(_unquoted(name), _unquoted(value)) for name, value in pairs]

@@ -76,12 +76,12 @@ def canonical(body: dict[str, object], schema: Schema, *, place: str = "") -> di
 def check_tree(value: object, place: str, max_depth: int) -> None:
     """Raise MalformedBody when `value` is too deep or holds a lone surrogate."""
     level: list[object] = [value]
-    for _ in range(max_depth + 1):
-        if not level:
-            return
+    depth = 0
+    while level:
+        if depth > max_depth:
+            raise MalformedBody(f"{place}: nested deeper than {max_depth} levels")
         level = [child for parent in level for child in _children(parent, place)]
-    if level:
-        raise MalformedBody(f"{place}: nested deeper than {max_depth} levels")
+        depth += 1
 
 
 def check_text(text: str, place: str) -> str:

@@ -13,7 +13,7 @@ Rules of the guard:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -23,6 +23,9 @@ from mithril_proxy.errors import MithrilError
 WITHHELD = "Mithril could not scrub this stream; the rest is withheld, ask again without streaming"
 KEEPALIVE = b": keepalive\n\n"
 MAX_FRAME_BYTES = 67_108_864  # a `final` holds the whole answer; the same bound as a body
+
+# What a scrubber or a parser can fail with; anything else is a fault of ours and ends the response as one.
+FAILURES = (MithrilError, ValueError, TypeError, LookupError, RecursionError)
 
 # Event names are words; anything else is not Cognee's.
 _MAX_EVENT_CHARS = 40
@@ -53,30 +56,36 @@ class StreamError(MithrilError):
     """The upstream's event stream is not one, or a frame is too long."""
 
 
+_MARKS = (b"\n\n", b"\r\n\r\n", b"\r\r")
+_LONGEST_MARK = 4
+
+
 @dataclass(slots=True)
 class SseParser:
     """Splits bytes into frames, whatever the chunks: LF, CR LF and CR all end a line."""
 
     max_frame_bytes: int = MAX_FRAME_BYTES
     _buffer: bytearray = field(default_factory=bytearray)
+    _searched: int = 0
 
-    def feed(self, chunk: bytes) -> tuple[Frame, ...]:
-        """The frames that are whole by now. Raises StreamError."""
+    def feed(self, chunk: bytes) -> Iterator[Frame]:
+        """The frames that are whole by now; to be read to the end. Raises StreamError."""
         self._buffer += chunk
-        frames: list[Frame] = []
-        while (cut := _frame_end(self._buffer)) is not None:
+        while (cut := self._frame_end()) is not None:
             end, start = cut
-            frames += _frames(bytes(self._buffer[:end]))
+            raw = bytes(self._buffer[:end])
             del self._buffer[:start]
+            self._searched = 0
+            yield from _frames(raw)
+        self._searched = max(0, len(self._buffer) - _LONGEST_MARK)
         if len(self._buffer) > self.max_frame_bytes:
             raise StreamError("a frame of the event stream is too long")
-        return tuple(frames)
 
-
-def _frame_end(buffer: bytearray) -> tuple[int, int] | None:
-    """(end of the frame, start of the next one) at the first blank line; None while there is none yet."""
-    cuts = [(found, found + len(mark)) for mark in (b"\n\n", b"\r\n\r\n", b"\r\r") if (found := buffer.find(mark)) >= 0]
-    return min(cuts) if cuts else None
+    def _frame_end(self) -> tuple[int, int] | None:
+        """(end of the frame, start of the next one) at the first blank line; None while there is none yet."""
+        found = [(self._buffer.find(mark, self._searched), len(mark)) for mark in _MARKS]
+        cuts = [(at, at + length) for at, length in found if at >= 0]
+        return min(cuts) if cuts else None
 
 
 def _frames(raw: bytes) -> list[Frame]:
@@ -135,16 +144,12 @@ class SseGuard:
         """What the client may have of this chunk. After a failure: one error event, then nothing for ever."""
         if self.failed:
             return b""
-        try:
-            frames = self.parser.feed(chunk)
-        except MithrilError:
-            return self.fail()
         shown = b""
-        for frame in frames:
-            out = self._guarded(frame)
-            shown += out
-            if self.failed:
-                break
+        try:
+            for frame in self.parser.feed(chunk):
+                shown += self._shown(frame)
+        except FAILURES:
+            shown += self.fail()
         return shown
 
     def close(self) -> bytes:
@@ -153,7 +158,7 @@ class SseGuard:
             return b""
         try:
             return self._flush()
-        except (MithrilError, ValueError, TypeError, LookupError):
+        except FAILURES:
             return self.fail()
 
     def fail(self, message: str = WITHHELD) -> bytes:
@@ -163,12 +168,6 @@ class SseGuard:
         self.failed = True
         self._scrubber = None
         return error_event(message, 502)
-
-    def _guarded(self, frame: Frame) -> bytes:
-        try:
-            return self._shown(frame)
-        except (MithrilError, ValueError, TypeError, LookupError, RecursionError):
-            return self.fail()
 
     def _shown(self, frame: Frame) -> bytes:
         if not frame.event and not frame.data:

@@ -15,6 +15,8 @@ from typing import Any
 
 import cognee
 
+NEAREST = 3  # memories a question brings back
+
 
 async def take(step: Mapping[str, str]) -> list[str]:
     """What the SDK returned: the status of a remember, the texts of a recall."""
@@ -22,7 +24,8 @@ async def take(step: Mapping[str, str]) -> list[str]:
     if "remember" in step:
         answer = await cognee.remember(step["remember"], dataset_name=step["dataset"])
         return [str(answer["status"])]  # a remote `remember` returns the JSON of the answer
-    return [_text(found) for found in await cognee.recall(step["recall"], query_type=cognee.SearchType.CHUNKS)]
+    chunks = cognee.SearchType.CHUNKS  # the memories themselves, without a model's words around them
+    return [_text(found) for found in await cognee.recall(step["recall"], query_type=chunks, top_k=NEAREST)]
 
 
 def _text(found: Any) -> str:

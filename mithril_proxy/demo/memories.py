@@ -45,26 +45,20 @@ def memories(key: str) -> tuple[MemoryToWrite, ...]:
     return (
         MemoryToWrite(
             "honest",
+            "documentation",
+            "The production database is backed up nightly and its backups are kept for 30 days.",
+            ADMITTED,
+        ),
+        MemoryToWrite(
+            "says the same in other words",
+            "human-operator",
+            "We keep backups of the production database for 30 days, then delete them.",
+            ADMITTED,
+        ),
+        MemoryToWrite(
+            "corroborated by both",
             "security-policy",
             "Backups of the production database are kept for 30 days.",
-            ADMITTED,
-        ),
-        MemoryToWrite(
-            "honest, says the same",
-            "documentation",
-            "The backups of the production database are kept for 30 days.",
-            ADMITTED,
-        ),
-        MemoryToWrite(
-            "honest, says the same",
-            "human-operator",
-            "Production database backups are kept for 30 days.",
-            ADMITTED,
-        ),
-        MemoryToWrite(
-            "honest, corroborated",
-            "security-policy",
-            "All backups of the production database are kept for 30 days.",
             ADMITTED,
         ),
         MemoryToWrite(

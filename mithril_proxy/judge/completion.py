@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import aiohttp
 import openai
 from openai import AsyncOpenAI, Omit, omit
 from openai.types.chat import ChatCompletion
@@ -77,7 +78,7 @@ def _reason(error: openai.APIError) -> str:
     """The stable word for an error of the client library."""
     match error:
         case openai.APITimeoutError():
-            return "timeout"
+            return "unreachable" if _is_broken_connection(error) else "timeout"
         case openai.APIConnectionError():
             return "unreachable"
         case openai.APIResponseValidationError():
@@ -89,6 +90,14 @@ def _reason(error: openai.APIError) -> str:
         case openai.APIStatusError(status_code=status) if status < 500:
             return "misconfigured"
     return "unreachable"
+
+
+def _is_broken_connection(error: BaseException) -> bool:
+    """True when there was no connection to wait for: the aiohttp transport of openai 3.57 calls that a timeout too."""
+    cause = error.__cause__
+    while cause is not None and not isinstance(cause, aiohttp.ClientConnectionError):
+        cause = cause.__cause__
+    return cause is not None and not isinstance(cause, TimeoutError)
 
 
 def _content(completion: object) -> str:

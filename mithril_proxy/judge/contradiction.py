@@ -1,23 +1,23 @@
 """Contradiction from structure: the same subject and relation with another value.
 
-1. Two sentences are compared only when they share enough content words to speak of the same thing.
-2. What differs decides: numbers, negation, antonyms, names in the same place.
+1. Sentences with a common frame are compared place by place (`alignment.py`).
+2. Freer wording is compared by what the memory is about and which value it gives (`facts.py`).
 3. A memory that says the same is aligned; one that speaks of something else is unrelated and no evidence at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
-from mithril_proxy.judge.canonical import sentences
-from mithril_proxy.judge.tokens import Token, tokenise
+from mithril_proxy.judge.alignment import differences, share_a_frame
+from mithril_proxy.judge.facts import compare_fact
+from mithril_proxy.judge.lexicon import Lexicon
+from mithril_proxy.judge.tokens import Sentence, Tokeniser
 from mithril_proxy.types import Relation
 
-SAME_TOPIC = 0.5
-SAME_FACT = 0.8
-_NEGATIONS = frozenset("not no never none nobody nothing neither nor cannot without n't".split())
+SAME_FACT = 0.7  # share of the shorter sentence that both have when they tell the same fact
+MAX_SENTENCES = 400  # of one text; the rest of a longer one is still judged for danger
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,48 +30,59 @@ class Comparison:
 
 
 UNRELATED = Comparison(Relation.UNRELATED)
+ALIGNED = Comparison(Relation.ALIGNED)
 
 
-def compare(claim: str, memory: str) -> Comparison:
-    """The strongest relation between any sentence of the claim and any sentence of the memory."""
-    claimed = [tokenise(sentence) for sentence in sentences(claim)]
-    known = [tokenise(sentence) for sentence in sentences(memory)]
-    found = [_compare_sentences(one, other) for one in claimed for other in known]
-    return max(found, key=lambda each: (each.strength, each.relation is Relation.ALIGNED), default=UNRELATED)
+@dataclass(frozen=True, slots=True)
+class Comparer:
+    """Compares claims with memories by the knowledge of a lexicon."""
+
+    lexicon: Lexicon
+    tokeniser: Tokeniser
+
+    @classmethod
+    def of(cls, lexicon: Lexicon) -> Comparer:
+        """The comparer for a lexicon."""
+        return cls(lexicon, Tokeniser(lexicon))
+
+    def compare(self, claim: str, memory: str) -> Comparison:
+        """The strongest relation between any part of the claim and any part of the memory."""
+        return self.compare_sentences(self.sentences(claim), memory)
+
+    def sentences(self, claim: str) -> tuple[Sentence, ...]:
+        """The claim ready for comparison, so that several memories share the work."""
+        return self.tokeniser.sentences(claim)[:MAX_SENTENCES]
+
+    def compare_sentences(self, claim: tuple[Sentence, ...], memory: str) -> Comparison:
+        """The strongest relation between a claim's sentences and a memory."""
+        known = self.tokeniser.sentences(memory)[:MAX_SENTENCES]
+        framed = (self._nearest_in_frame(sentence, known) for sentence in claim)
+        return strongest([*framed, self._as_fact(claim, memory)])
+
+    def _nearest_in_frame(self, claim: Sentence, known: tuple[Sentence, ...]) -> Comparison:
+        """Against the memory's nearest sentence only: `port 2 is B` does not contradict `port 1 is A` beside it."""
+        near = [other for other in known if claim.stems & other.stems]
+        nearest = max(near, key=lambda other: len(claim.stems & other.stems) / len(claim.stems | other.stems), default=None)
+        return UNRELATED if nearest is None else self._in_frame(claim, nearest)
+
+    def _in_frame(self, claim: Sentence, memory: Sentence) -> Comparison:
+        if not share_a_frame(claim, memory):
+            return UNRELATED
+        worst = next(iter(differences(claim, memory, self.lexicon)), None)
+        if worst is not None:
+            return Comparison(Relation.CONTRADICTS, worst.strength, f"contradiction.{worst.rule}")
+        shared = len(claim.stems & memory.stems) / min(len(claim.stems), len(memory.stems))
+        return ALIGNED if shared >= SAME_FACT else UNRELATED
+
+    def _as_fact(self, claim: tuple[Sentence, ...], memory: str) -> Comparison:
+        verdict = compare_fact(claim, memory, self.tokeniser)
+        if verdict is None:
+            return UNRELATED
+        if not verdict.strength:
+            return ALIGNED
+        return Comparison(Relation.CONTRADICTS, verdict.strength, f"contradiction.{verdict.rule}")
 
 
-def _compare_sentences(claim: tuple[Token, ...], memory: tuple[Token, ...]) -> Comparison:
-    shared = _overlap(claim, memory)
-    if shared < SAME_TOPIC:
-        return UNRELATED
-    differences = sorted(_differences(claim, memory), reverse=True)
-    if differences:
-        strength, rule = differences[0]
-        return Comparison(Relation.CONTRADICTS, strength, f"contradiction.{rule}")
-    return Comparison(Relation.ALIGNED) if shared >= SAME_FACT else UNRELATED
-
-
-def _overlap(claim: tuple[Token, ...], memory: tuple[Token, ...]) -> float:
-    left = {token.stem for token in claim if token.is_content and not token.is_number}
-    right = {token.stem for token in memory if token.is_content and not token.is_number}
-    return len(left & right) / max(1, min(len(left), len(right)))
-
-
-def _differences(claim: tuple[Token, ...], memory: tuple[Token, ...]) -> Iterator[tuple[float, str]]:
-    if _is_negated(claim) != _is_negated(memory):
-        yield 0.85, "negation"
-    matcher = SequenceMatcher(None, [t.stem for t in claim], [t.stem for t in memory], autojunk=False)
-    for operation, a, b, c, d in matcher.get_opcodes():
-        if operation == "replace":
-            yield from _replaced(claim[a:b], memory[c:d])
-
-
-def _replaced(claim: tuple[Token, ...], memory: tuple[Token, ...]) -> Iterator[tuple[float, str]]:
-    if any(token.is_number for token in claim) and any(token.is_number for token in memory):
-        yield 0.9, "number"
-    elif any(token.is_name for token in claim) and any(token.is_name for token in memory):
-        yield 0.75, "name"
-
-
-def _is_negated(tokens: tuple[Token, ...]) -> bool:
-    return sum(token.surface in _NEGATIONS or token.surface.endswith("n't") for token in tokens) % 2 == 1
+def strongest(found: Iterable[Comparison]) -> Comparison:
+    """The comparison that says most: a contradiction by strength, else aligned, else unrelated."""
+    return max(found, key=lambda one: (one.strength, one.relation is not Relation.UNRELATED), default=UNRELATED)

@@ -8,13 +8,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from mithril_proxy.judge.canonical import Canonical, View
-from mithril_proxy.judge.contradiction import Comparison, compare
+from mithril_proxy.judge.canonical import Canonical, View, plain_text
+from mithril_proxy.judge.contradiction import Comparer, Comparison, strongest
 from mithril_proxy.judge.danger import Danger, DangerRules, danger_score
+from mithril_proxy.judge.lexicon import Lexicon
 from mithril_proxy.judge.vocabulary import Vocabulary
-from mithril_proxy.types import Finding, Memory, Relation, Verdict
+from mithril_proxy.policy import policies_folder
+from mithril_proxy.types import Finding, Memory, Verdict
 
 INLINE_CHARS = 2_048  # measured: judging this much takes under 5 ms, the longest that the event loop may be held
+LEXICON = "lexicon.toml"
+# Readings that turn digits into letters: good for finding commands, wrong for comparing values.
+_DISTORTING = frozenset({"leet", "apart"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +28,22 @@ class LocalJudge:
 
     rules: DangerRules
     canonical: Canonical
+    comparer: Comparer
     digest: str
     name: str = "local"
 
     @classmethod
-    def load(cls, rules_path: Path) -> LocalJudge:
-        """The judge with the rules of `rules_path`. Raises ConfigurationError."""
+    def load(cls, rules_path: Path, lexicon_path: Path | None = None) -> LocalJudge:
+        """The judge with the rules of `rules_path`, and the lexicon beside it unless one is named.
+
+        Raises ConfigurationError when a file is wrong.
+        """
+        words_path = lexicon_path or _lexicon_beside(rules_path)
         rules = DangerRules.load(rules_path)
-        words = Vocabulary.of(text for rule in rules.rules for text in rule.hits)
-        return cls(rules, Canonical(words.__contains__), hashlib.sha256(rules_path.read_bytes()).hexdigest())
+        comparer = Comparer.of(Lexicon.load(words_path))
+        vocabulary = Vocabulary.of(text for rule in rules.rules for text in rule.hits)
+        digest = hashlib.sha256(rules_path.read_bytes() + words_path.read_bytes()).hexdigest()
+        return cls(rules, Canonical(vocabulary.__contains__), comparer, digest)
 
     async def judge(self, text: str, context: tuple[Memory, ...]) -> Verdict:
         """Contradiction and danger of `text`. Long text is judged in a thread: RE2 lets go of the interpreter."""
@@ -43,7 +55,7 @@ class LocalJudge:
         """The same, in the calling thread."""
         views = self.canonical.views(text)
         dangers = self._worst_window(views)
-        comparisons = tuple(_strongest(views, memory) for memory in context)
+        comparisons = self._comparisons(views, context)
         return Verdict(
             contradiction=max((one.strength for one in comparisons), default=0.0),
             content_danger=danger_score(dangers),
@@ -57,10 +69,19 @@ class LocalJudge:
         found = (dangers for view in views for dangers in self.rules.find(view))
         return max(found, key=danger_score, default=())
 
+    def _comparisons(self, views: Iterable[View], context: tuple[Memory, ...]) -> tuple[Comparison, ...]:
+        if not context:
+            return ()
+        readings = [self.comparer.sentences(view.text) for view in views if view.kind not in _DISTORTING]
+        return tuple(
+            strongest(self.comparer.compare_sentences(reading, plain_text(memory.text)) for reading in readings)
+            for memory in context
+        )
 
-def _strongest(views: Iterable[View], memory: Memory) -> Comparison:
-    compared = (compare(view.text, memory.text) for view in views)
-    return max(compared, key=lambda one: (one.strength, one.relation is not Relation.UNRELATED))
+
+def _lexicon_beside(rules_path: Path) -> Path:
+    beside = rules_path.with_name(LEXICON)
+    return beside if beside.is_file() else policies_folder() / LEXICON
 
 
 def _danger_findings(dangers: Iterable[Danger]) -> Iterable[Finding]:

@@ -39,7 +39,7 @@ class Prompts:
 
     def is_addressed_by(self, text: str) -> bool:
         """True when `text` speaks to its judge."""
-        flat = " ".join(text.split())
+        flat = " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
         return any(pattern.search(flat) is not None for pattern in self.addressed)
 
 

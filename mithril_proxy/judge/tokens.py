@@ -4,54 +4,79 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
-import snowballstemmer
+from mithril_proxy.judge.canonical import sentences
+from mithril_proxy.judge.lexicon import Lexicon
+from mithril_proxy.judge.quantities import Quantity, is_date, normalise_numbers, quantity
+from mithril_proxy.judge.stems import stem
 
-_TOKEN = re.compile(
-    r"\d{4}-\d{2}-\d{2}|\d[\d,.]*\d%?|\d%?|[A-Za-zÀ-ɏ]+(?:\.[A-Za-z]\b)+\.?|[^\W\d_]+(?:['’][^\W\d_]+)?|\w+"
-)
-FUNCTION_WORDS = frozenset(
-    """a an the this that these those of in on at to for from by with as is are was were be been being am has have had do
-    does did and or but if then than so such it its it's he she they them his her hers their theirs him we us our ours you
-    your i me my mine who whom whose which what when where how why there here will would shall should can could may might
-    must also very just about into over under out up down off again too more most some any each both own same per via
-    s t d ll re ve m""".split()
-)
-_STEMMED_ONCE = 65_536
+# Dates, numbers with their unit or separators, dotted names, words with an apostrophe.
+_TOKEN = re.compile(r"\d{4}-\d{2}(?:-\d{2})?|\d[\d.:]*\d(?:[a-z%]+)?|\d(?:[a-z%]+)?|[^\W\d_]+(?:['’][^\W\d_]+)*|\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word. `is_name` is true for a capitalised word that does not open its sentence."""
+    """One word. `is_name` is true for a capitalised content word; the first word of a sentence counts only if told."""
 
     surface: str
     stem: str
     is_content: bool
     is_name: bool
-    is_number: bool
+    is_negation: bool
+    is_date: bool
+    quantity: Quantity | None
+
+    @property
+    def is_value(self) -> bool:
+        """True for what a fact is usually about: a number, a date or a name."""
+        return self.is_name or self.is_date or self.quantity is not None
 
 
-def tokenise(sentence: str) -> tuple[Token, ...]:
-    """The tokens of one sentence, in order."""
-    words = _TOKEN.findall(sentence)
-    return tuple(_token(word, position) for position, word in enumerate(words))
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One tokenised sentence."""
+
+    tokens: tuple[Token, ...]
+    stems: frozenset[str]
+    is_negated: bool
 
 
-def _token(word: str, position: int) -> Token:
-    lower = word.lower().replace("’", "'")
-    is_number = any(character.isdigit() for character in word)
-    return Token(
-        surface=lower,
-        stem=lower if is_number else stem(lower),
-        is_content=lower not in FUNCTION_WORDS,
-        is_name=word[0].isupper() and position > 0,
-        is_number=is_number,
-    )
+@dataclass(frozen=True, slots=True)
+class Tokeniser:
+    """Makes tokens with the knowledge of a lexicon."""
+
+    lexicon: Lexicon
+
+    def sentences(self, text: str) -> tuple[Sentence, ...]:
+        """Every sentence of `text` that has content."""
+        made = (self.sentence(part) for part in sentences(text))
+        return tuple(sentence for sentence in made if sentence.stems)
+
+    def sentence(self, text: str) -> Sentence:
+        """One sentence, its numbers and dates in one written form."""
+        words = _TOKEN.findall(normalise_numbers(text))
+        tokens = tuple(self._token(words, position) for position in range(len(words)))
+        negations = sum(token.is_negation for token in tokens)
+        return Sentence(tokens, frozenset(token.stem for token in tokens if token.is_content), negations % 2 == 1)
+
+    def _token(self, words: list[str], position: int) -> Token:
+        word = words[position]
+        lower = word.lower().replace("’", "'")
+        has_date = is_date(lower)
+        amount = None if has_date else quantity(lower, words[position + 1] if position + 1 < len(words) else "")
+        is_negation = lower in self.lexicon.negations or lower.endswith("n't")
+        is_content = lower not in self.lexicon.function_words and not is_negation
+        return Token(
+            surface=lower,
+            stem=lower if has_date or amount else stem(lower),
+            is_content=is_content,
+            is_name=is_content and word[:1].isupper() and (position > 0 or _opens_with_name(words)),
+            is_negation=is_negation,
+            is_date=has_date,
+            quantity=amount,
+        )
 
 
-@lru_cache(maxsize=_STEMMED_ONCE)
-def stem(word: str) -> str:
-    """The English Snowball stem of a lower-case word."""
-    # A stemmer keeps the word it works on, so each call has its own: threads may stem at once.
-    return str(snowballstemmer.stemmer("english").stemWord(word[:-2] if word.endswith("'s") else word))
+def _opens_with_name(words: list[str]) -> bool:
+    """True when the second word is capitalised too: `Peter Smith lives …`, but not `Bananas are …`."""
+    return len(words) > 1 and words[1][:1].isupper()

@@ -13,7 +13,9 @@ from mithril_proxy.proxy.headers import RawHeaders
 RETRY_AFTER_S = 5
 
 
-async def send_json(send: Send, status: int, body: Mapping[str, Any], headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
+async def send_json(
+    send: Send, status: int, body: Mapping[str, Any], headers: Sequence[tuple[bytes, bytes]] = ()
+) -> None:
     """Send one JSON object."""
     await send_bytes(send, status, [(b"content-type", b"application/json"), *headers], orjson.dumps(body))
 

@@ -87,7 +87,10 @@ class HttpRequest:
         return int(value)
 
     async def chunks(self, limit_bytes: int) -> AsyncIterator[bytes]:
-        """The body as it arrives. Raises BodyTooLarge past the limit (before reading when it is declared), ClientGone."""
+        """The body as it arrives.
+
+        Raises BodyTooLarge past the limit (before reading when the length is declared), ClientGone.
+        """
         too_large = BodyTooLarge(f"the body is longer than limits.max_body_bytes = {limit_bytes}")
         if (self.declared_length() or 0) > limit_bytes:
             raise too_large

@@ -82,7 +82,10 @@ async def send_diverted(
     if answers:
         body["upstream"] = orjson.Fragment(answers[-1].body if len(answers) == 1 else merged(answers))
     if status >= 400:
-        body |= {"error": "write_" + body["status"], "detail": "policy does not admit this memory: " + ", ".join(body["reasons"])}
+        body |= {
+            "error": "write_" + body["status"],
+            "detail": "policy does not admit this memory: " + ", ".join(body["reasons"]),
+        }
     await send_json(exchange.request.send, status, body, decision_headers(judgements))
     return status
 

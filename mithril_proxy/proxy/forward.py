@@ -33,6 +33,8 @@ async def forward_write(upstream: Upstream, prepared: PreparedWrite, headers: Ra
     """
     rendered = render(prepared, boundary=f"mithril-{secrets.token_hex(16)}")
     target = f"{rendered.path}?{rendered.query}" if rendered.query else rendered.path
-    outgoing = rebuilt_request_headers(headers, content_type=rendered.content_type.encode("latin-1"), accept=b"application/json")
+    outgoing = rebuilt_request_headers(
+        headers, content_type=rendered.content_type.encode("latin-1"), accept=b"application/json"
+    )
     async with await upstream.send(UpstreamRequest(rendered.method, target, outgoing, rendered.body)) as answer:
         return Forwarded(answer.status, answer.headers, await answer.read(WRITE_ANSWER_BYTES))

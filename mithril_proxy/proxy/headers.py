@@ -14,9 +14,11 @@ from urllib.parse import urlsplit
 RawHeaders = list[tuple[bytes, bytes]]
 
 HOP_BY_HOP = frozenset(
-    (b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te")
-    + (b"trailer", b"transfer-encoding", b"upgrade", b"http2-settings")
-)
+    {
+        b"connection", b"http2-settings", b"keep-alive", b"proxy-authenticate", b"proxy-authorization",
+        b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade",
+    }
+)  # fmt: skip
 REPORT_HEADER = b"x-mithril-report"  # `items`: the answer to a write is Mithril's own, with the decision on each claim
 NEVER_FORWARDED = HOP_BY_HOP | {
     b"expect",
@@ -70,7 +72,14 @@ def rebuilt_request_headers(headers: RawHeaders, *, content_type: bytes, accept:
 
     Takes what `request_headers` returns.
     """
-    dropped = BODY_HEADERS | {b"accept", b"accept-encoding", b"range", b"if-none-match", b"if-modified-since", b"if-range"}
+    dropped = BODY_HEADERS | {
+        b"accept",
+        b"accept-encoding",
+        b"range",
+        b"if-none-match",
+        b"if-modified-since",
+        b"if-range",
+    }
     kept = [(key, value) for key, value in headers if key.lower() not in dropped]
     return [*kept, (b"content-type", content_type), (b"accept", accept), (b"accept-encoding", b"identity")]
 

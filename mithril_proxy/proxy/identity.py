@@ -69,7 +69,9 @@ class Identifier:
         if credential is not None and credential.startswith(MITHRIL_KEY_PREFIX):
             source = await self.keys.source_by_key(_digest(credential))
             if source is None:
-                raise UnknownKey("this Mithril key was never issued or is revoked; `mithril sources add NAME` issues one")
+                raise UnknownKey(
+                    "this Mithril key was never issued or is revoked; `mithril sources add NAME` issues one"
+                )
             rule = self._rule_named(source.name)
             may_declare = source.may_declare + (rule.may_declare if rule else ())
             known = Provenance(source.principal, source.name, source.prior, is_authenticated=True, peer=peer)
@@ -99,14 +101,14 @@ class Identifier:
                 declared, declared, self.policy.prior_of(declared), is_authenticated=True, peer=known.peer
             )
             return Identity(as_declared, credentials, holds_mithril_key)
-        ignored = Finding("provenance", "provenance.undeclarable-source", "", 0.3, f"{known.source} may not declare another source")
+        ignored = Finding(
+            "provenance", "provenance.undeclarable-source", "", 0.3, f"{known.source} may not declare another source"
+        )
         return Identity(known, credentials, holds_mithril_key, (ignored,))
 
     def _unknown(self, credential: str | None, peer: str | None) -> Provenance:
         bucket = "anonymous" if credential is None else _digest(credential)[:BUCKET_HEX]
-        return Provenance(
-            f"{UNKNOWN_SOURCE}/{bucket}", UNKNOWN_SOURCE, self.policy.reputation.unknown_prior, peer=peer
-        )
+        return Provenance(f"{UNKNOWN_SOURCE}/{bucket}", UNKNOWN_SOURCE, self.policy.reputation.unknown_prior, peer=peer)
 
     def _rule_for(self, credential: str | None) -> SourceRule | None:
         if credential is None:

@@ -39,6 +39,7 @@ class Answer:
         self.status: int | None = None
 
     async def __call__(self, message: Message) -> None:
+        """Send one message on."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
         await self._send(message)
@@ -82,7 +83,12 @@ class DataPlane:
         self.edge.metrics.requests.labels(outcome, status).inc()
         self.edge.metrics.request_seconds.labels(outcome).observe(seconds)
         self.edge.log.info(
-            "request", request_id=request_id, operation=outcome, method=request.method, status=status, ms=round(seconds * 1000, 1)
+            "request",
+            request_id=request_id,
+            operation=outcome,
+            method=request.method,
+            status=status,
+            ms=round(seconds * 1000, 1),
         )
 
     async def _answered(self, request: HttpRequest, answer: Answer, request_id: str) -> str:
@@ -104,9 +110,14 @@ class DataPlane:
             self.edge.log.info("client_disconnect", request_id=request_id, operation=operation)
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # the outermost handler: a fault of ours must not admit anything, nor say what it read
-            self.edge.log.error("fault", request_id=request_id, operation=operation, error=type(error).__name__, at=_place(error))
-            await _fail(answer, 500, "internal_error", f"a fault in Mithril; nothing more was forwarded (request {request_id})")
+        # The outermost handler: a fault of ours must not admit anything, nor say what it read.
+        except Exception as error:  # noqa: BLE001
+            self.edge.log.error(
+                "fault", request_id=request_id, operation=operation, error=type(error).__name__, at=_place(error)
+            )
+            await _fail(
+                answer, 500, "internal_error", f"a fault in Mithril; nothing more was forwarded (request {request_id})"
+            )
         return operation
 
     async def _dispatch(self, request: HttpRequest, match: Match, request_id: str) -> None:
@@ -144,7 +155,12 @@ class DataPlane:
         elif path == "health/ready":
             await self._ready(request)
         else:
-            await send_error(request.send, 404, "not_found", "this listener has only /_mithril/health/live and /_mithril/health/ready")
+            await send_error(
+                request.send,
+                404,
+                "not_found",
+                "this listener has only /_mithril/health/live and /_mithril/health/ready",
+            )
 
     async def _ready(self, request: HttpRequest) -> None:
         if self.is_draining:
@@ -160,9 +176,15 @@ class DataPlane:
 
 def _check_key(exchange: Exchange) -> None:
     """A Mithril key stands for memory only: it must not turn into the service user's rights over users and settings."""
-    is_control = exchange.match.operation is Operation.CONTROL and exchange.request.method not in ("GET", "HEAD", "OPTIONS")
+    is_control = exchange.match.operation is Operation.CONTROL and exchange.request.method not in (
+        "GET",
+        "HEAD",
+        "OPTIONS",
+    )
     if exchange.identity.holds_mithril_key and is_control:
-        raise Refused("a Mithril key cannot be used for this call; use a Cognee credential", code="mithril_key_not_allowed")
+        raise Refused(
+            "a Mithril key cannot be used for this call; use a Cognee credential", code="mithril_key_not_allowed"
+        )
 
 
 async def _fail(answer: Answer, status: int, code: str, detail: str) -> None:

@@ -39,7 +39,9 @@ def judged_version(text: str) -> Observation:
     if version is None:
         return Observation("warn", f"version {text!r} is unknown", "Mithril was measured with Cognee 1.2 to 1.6")
     if version < OLDEST_VERSION:
-        return Observation("fail", f"version {text} is too old", "upgrade Cognee to 1.2 or later: before it recalls cannot be narrowed")
+        return Observation(
+            "fail", f"version {text} is too old", "upgrade Cognee to 1.2 or later: before it recalls cannot be narrowed"
+        )
     if version > NEWEST_VERSION:
         return Observation("warn", f"version {text} is newer than 1.6", "routes that Mithril does not know are refused")
     return Observation("ok", f"Cognee {text}")
@@ -75,7 +77,11 @@ async def _access_control(upstream: Upstream) -> Observation:
 async def _service_credential(upstream: Upstream, credentials: RawHeaders) -> list[Observation]:
     status, _ = await _get(upstream, "/api/v1/datasets", credentials)
     if status == 200:
-        return [Observation("ok", "the service credential is accepted" if credentials else "no service credential is needed")]
+        return [
+            Observation(
+                "ok", "the service credential is accepted" if credentials else "no service credential is needed"
+            )
+        ]
     advice = "set MITHRIL_UPSTREAM_API_KEY to a Cognee API key: Mithril keys and releases need it"
     return [Observation("warn", f"the service credential is missing or refused ({status})", advice)]
 
@@ -90,7 +96,11 @@ async def _routes(upstream: Upstream) -> list[Observation]:
     unknown = unlisted(calls)
     if unknown:
         names = ", ".join(f"{method} {path}" for method, path in unknown[:5])
-        observations.append(Observation("warn", f"{len(unknown)} routes that Mithril does not know: {names}", "calls to them are refused"))
+        observations.append(
+            Observation(
+                "warn", f"{len(unknown)} routes that Mithril does not know: {names}", "calls to them are refused"
+            )
+        )
     if "/api/v1/auth/register" in openapi.get("paths", {}):
         advice = "nobody but Mithril should reach Cognee's port; close POST /api/v1/auth/register in the policy"
         observations.append(Observation("warn", "anybody who reaches Cognee can register a user", advice))

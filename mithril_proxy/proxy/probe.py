@@ -26,9 +26,7 @@ class UpstreamMemory:
 
     async def related(self, text: str) -> tuple[Memory, ...]:
         """The nearest verified memories, nearest first. Raises UpstreamUnavailable."""
-        body = probe_body(
-            text, datasets=self.datasets, dataset_ids=self.dataset_ids, top_k=self.top_k, tags=self.tags
-        )
+        body = probe_body(text, datasets=self.datasets, dataset_ids=self.dataset_ids, top_k=self.top_k, tags=self.tags)
         request = UpstreamRequest("POST", PROBE_PATH, self.headers, body)
         async with await self.upstream.send(request) as answer:
             return parse_probe(answer.status, await answer.read(PROBE_ANSWER_BYTES), tags=self.tags)

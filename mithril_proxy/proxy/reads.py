@@ -43,7 +43,9 @@ async def _send(exchange: Exchange, answer: UpstreamAnswer) -> int:
     content_type = (header(answer.headers, b"content-type") or b"").decode("latin-1")
     kind = scrub_kind(exchange.match, content_type)
     if kind is ScrubKind.REFUSE:
-        raise Refused("this answer cannot be scrubbed of credentials, so it is not passed on", code="unscrubbable_answer")
+        raise Refused(
+            "this answer cannot be scrubbed of credentials, so it is not passed on", code="unscrubbable_answer"
+        )
     if kind is ScrubKind.EVENTS:
         return await relay_events(exchange, answer)
     if kind is ScrubKind.STREAM:

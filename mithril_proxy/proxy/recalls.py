@@ -9,6 +9,7 @@ import orjson
 
 from mithril_proxy.cognee.answers import filter_answer, without_unverified
 from mithril_proxy.cognee.recall import RecallCall, decode_recall, rebuild_recall
+from mithril_proxy.cognee.sessions import Standing
 from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.errors import UpstreamUnavailable
 from mithril_proxy.proxy.answers import send_bytes
@@ -17,10 +18,16 @@ from mithril_proxy.proxy.events import relay_events
 from mithril_proxy.proxy.exchange import Exchange
 from mithril_proxy.proxy.headers import header, rebuilt_request_headers, rewritten_response_headers
 from mithril_proxy.proxy.passthrough import pass_through
-from mithril_proxy.proxy.scrub import INLINE_ANSWER_BYTES, MAX_ANSWER_BYTES, Scrubber, note_scrubbed, redacted_annotations
+from mithril_proxy.proxy.scrub import (
+    INLINE_ANSWER_BYTES,
+    MAX_ANSWER_BYTES,
+    Scrubber,
+    note_scrubbed,
+    redacted_annotations,
+)
+from mithril_proxy.proxy.sessions import standing_of
 from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
 from mithril_proxy.types import Mode
-
 
 
 async def answer_recall(exchange: Exchange) -> int:
@@ -47,12 +54,17 @@ async def _rebuild(exchange: Exchange, body: bytes, tags: Tags) -> RecallCall:
     """The recall as it goes out. Raises RequestError."""
     request, services = exchange.request, exchange.services
     accept = (header(request.headers, b"accept") or b"").decode("latin-1") or None
-    ask = decode_recall(
-        exchange.match, request.content_type or None, accept, body, limits=services.policy.limits
-    )
+    ask = decode_recall(exchange.match, request.content_type or None, accept, body, limits=services.policy.limits)
     annotations = await redacted_annotations(services.guard, ask.annotations)
+    session = ask.values.get("session_id")
+    is_own = isinstance(session, str) and await standing_of(exchange, session) is Standing.OWN
     return rebuild_recall(
-        ask, services.policy.recall, tags=tags, session_id=f"mithril-{uuid.uuid4()}", annotations=annotations
+        ask,
+        services.policy.recall,
+        tags=tags,
+        session_id=f"mithril-{uuid.uuid4()}",
+        annotations=annotations,
+        may_read_session=lambda _: is_own,
     )
 
 
@@ -83,9 +95,7 @@ def scrubbed_answer(raw: bytes, scrubber: Scrubber, call: RecallCall, tags: Tags
         if not is_error:
             raise UpstreamUnavailable("the upstream answered a recall with something that is no JSON") from None
         return scrubber.text(raw.decode("utf-8", "replace")).encode()
-    kept = filter_answer(
-        parsed, search_type=call.search_type, scopes=call.scopes, tags=tags, redact=scrubber.value
-    )
+    kept = filter_answer(parsed, search_type=call.search_type, scopes=call.scopes, tags=tags, redact=scrubber.value)
     return orjson.dumps(kept.answer)
 
 

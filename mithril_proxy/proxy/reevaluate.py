@@ -59,7 +59,9 @@ class Reevaluator:
         await self.store.record(judgement.decision)
         if not (release and judgement.decision.status.is_admitted):
             return Reevaluation(entry, judgement)
-        reason = f"passes now: {judgement.decision.status} {judgement.decision.trust.score:.3f} ({judgement.decision.id})"
+        reason = (
+            f"passes now: {judgement.decision.status} {judgement.decision.trust.score:.3f} ({judgement.decision.id})"
+        )
         return Reevaluation(await self.releases.release(entry.id, reviewer=REVIEWER, reason=reason), judgement, True)
 
     async def heal(self) -> int:
@@ -88,7 +90,9 @@ class Reevaluator:
             text=entry.text,
             locator=entry.id,
             claimed_at=entry.created_at,
-            annotations=tuple(Annotation(path, text) for path, text in strings_in(entry.prepared) if text != entry.text),
+            annotations=tuple(
+                Annotation(path, text) for path, text in strings_in(entry.prepared) if text != entry.text
+            ),
         )
         memory = UpstreamMemory(
             self.releases.upstream,

@@ -69,7 +69,9 @@ class Releases:
         advice = ""
         if forwarded.status in (401, 403, 404) and self.service_key is None:
             advice = "; set MITHRIL_UPSTREAM_API_KEY to a Cognee API key that may write to this dataset"
-        raise ReleaseRefused(f"Cognee answered {forwarded.status}: {_explanation(forwarded)}{advice}; the claim is pending again")
+        raise ReleaseRefused(
+            f"Cognee answered {forwarded.status}: {_explanation(forwarded)}{advice}; the claim is pending again"
+        )
 
     def headers(self) -> RawHeaders:
         """Headers of a call in the name of the service, not of a client."""

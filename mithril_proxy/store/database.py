@@ -14,6 +14,7 @@ from mithril_proxy.store.incidents import IncidentRules
 from mithril_proxy.store.interface import Store
 from mithril_proxy.store.migrate import migrate
 from mithril_proxy.store.releases import Releases
+from mithril_proxy.store.sessions import Sessions
 from mithril_proxy.store.sources import Sources
 from mithril_proxy.store.trail import Trail
 from mithril_proxy.store.writer import Writer
@@ -21,7 +22,7 @@ from mithril_proxy.store.writer import Writer
 _TOUCH = text("UPDATE alembic_version SET version_num = version_num")
 
 
-class Database(Decisions, Sources, Releases, Trail):
+class Database(Decisions, Sources, Sessions, Releases, Trail):
     """One open database, SQLite or PostgreSQL. Made by `mithril_proxy.store.open_store`."""
 
     @property

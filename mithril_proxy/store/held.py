@@ -126,7 +126,7 @@ class Held(Part):
             row = locked_row(connection, quarantine_id)
             check(ReviewState(row["state"]), state)
             columns = {**reviewed(reviewer, reason, self._now()), "state": state.value, "is_grant": False}
-            columns["review_step"] = step_text(step)
+            columns |= {"review_step": step_text(step), "release_key": None, "grant_used_by": None}
             set_columns(connection, quarantine_id, columns)
             return reviewed_changes(row, state, columns, steps=_steps(row, step))
 

@@ -244,6 +244,15 @@ class Store(Protocol):
         """What moved a reputation, newest first."""
         ...
 
+    # --- sessions --------------------------------------------------------------------------------------------------
+    async def session_standing(self, owner: str, session: str) -> str | None:
+        """The standing that was kept for a session of `owner`; None when it was never written through Mithril."""
+        ...
+
+    async def keep_session(self, owner: str, session: str, standing: str) -> None:
+        """Keep the standing of a session; the first one that was kept stays."""
+        ...
+
     # --- quarantine ------------------------------------------------------------------------------------------------
     async def held(self, quarantine_id: str) -> QuarantineEntry:
         """One held claim. Raises NotFound."""

@@ -131,6 +131,15 @@ sources = Table(
     Column("diverted_count", Integer(), nullable=False),
 )
 
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("owner", TEXT, primary_key=True),
+    Column("session", TEXT, primary_key=True),
+    _text("standing"),
+    _text("at"),
+)
+
 source_keys = Table(
     "source_keys",
     metadata,

@@ -27,8 +27,11 @@ Inspect = Callable[[Inspection], Awaitable[Inspection]]
 class ScriptedStage:
     """A stage that does what the test says."""
 
-    inspect: Inspect
+    script: Inspect
     name: str = "scripted"
+
+    async def inspect(self, inspection: Inspection) -> Inspection:
+        return await self.script(inspection)
 
 
 @dataclass
@@ -68,7 +71,11 @@ async def decide(
     recorder = recorder or KeepingRecorder()
     firewall = Firewall((ScriptedStage(trust, "reputation"), *stages), policy, SystemClock(), recorder, no_step)
     return await firewall.decide(
-        CLAIM, TRUSTED, memory=NoMemory(), call=Call("req", "remember", mode), prepare=lambda claim: {"text": claim.text}
+        CLAIM,
+        TRUSTED,
+        memory=NoMemory(),
+        call=Call("req", "remember", mode),
+        prepare=lambda claim: {"text": claim.text},
     )
 
 
@@ -163,12 +170,16 @@ async def test_a_client_that_hangs_up_does_not_stop_the_record() -> None:
     started, may_finish = asyncio.Event(), asyncio.Event()
 
     class SlowRecorder(KeepingRecorder):
+        finished = asyncio.Event()
+
         async def record(
             self, decision: Decision, *, held: HeldWrite | None = None, step: ReputationStep | None = None
         ) -> Recorded:
             started.set()
             await may_finish.wait()
-            return await super().record(decision, held=held, step=step)
+            recorded = await super().record(decision, held=held, step=step)
+            self.finished.set()
+            return recorded
 
     recorder = SlowRecorder()
     task = asyncio.create_task(decide(recorder=recorder))
@@ -177,6 +188,5 @@ async def test_a_client_that_hangs_up_does_not_stop_the_record() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     may_finish.set()
-    while not recorder.decisions:
-        await asyncio.sleep(0)
+    await recorder.finished.wait()
     assert recorder.decisions[0].status is Status.WARN

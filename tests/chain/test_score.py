@@ -94,9 +94,7 @@ def test_danger_counts_only_above_its_threshold() -> None:
     assert counted_danger(0.51, POLICY) == 0.51
 
 
-@pytest.mark.parametrize(
-    ("age_days", "expected"), [(0, 1.0), (45, 0.5), (90, 0.0), (900, 0.0), (-1, 1.0)]
-)
+@pytest.mark.parametrize(("age_days", "expected"), [(0, 1.0), (45, 0.5), (90, 0.0), (900, 0.0), (-1, 1.0)])
 def test_freshness_falls_to_nothing_over_its_horizon(age_days: int, expected: float) -> None:
     assert freshness(NOW - timedelta(days=age_days), NOW, POLICY) == pytest.approx(expected)
 

@@ -41,11 +41,10 @@ def multipart(*parts: tuple[str, str | File], boundary: str = BOUNDARY) -> bytes
     """A multipart body, with `\\r\\n` and no charset, as aiohttp, httpx and browsers send it."""
     body = b""
     for name, value in parts:
+        head = f'Content-Disposition: form-data; name="{name}"'
+        content = value.encode() if isinstance(value, str) else value.content
         if isinstance(value, File):
-            head = f'Content-Disposition: form-data; name="{name}"; filename="{value.filename}"\r\nContent-Type: {value.media_type}'
-            content = value.content
-        else:
-            head, content = f'Content-Disposition: form-data; name="{name}"', value.encode()
+            head += f'; filename="{value.filename}"\r\nContent-Type: {value.media_type}'
         body += f"--{boundary}\r\n{head}\r\n\r\n".encode() + content + b"\r\n"
     return body + f"--{boundary}--\r\n".encode()
 

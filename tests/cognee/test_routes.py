@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mithril_proxy.cognee.document import main as write_page
 from mithril_proxy.cognee.document import routes_page
 from mithril_proxy.cognee.routes import (
     ROUTES,
@@ -144,19 +145,39 @@ def test_a_preflight_of_a_websocket_path_is_not_found() -> None:
 
 
 OPEN_BY_DEFAULT = [
-    ("POST", "/api/v1/add"), ("POST", "/api/v1/remember"), ("POST", "/api/v1/remember/entry"), ("PATCH", "/api/v1/update"),
-    ("POST", "/api/v1/cognify"), ("POST", "/api/v1/improve"), ("POST", "/api/v1/memify"), ("POST", "/api/v1/skills"),
-    ("POST", "/api/v1/recall"), ("POST", "/api/v1/search"), ("GET", "/api/v1/recall"), ("POST", "/api/v1/datasets"),
-    ("POST", "/api/v1/forget"), ("POST", "/api/v1/auth/login"), ("POST", "/api/v1/auth/api-keys"), ("GET", "/health"),
-    ("GET", "/api/v1/users/me"), ("POST", "/api/v1/agents/register"), ("GET", "/api/v1/visualize"),
-]  # fmt: skip
+    ("POST", "/api/v1/add"),
+    ("POST", "/api/v1/remember"),
+    ("POST", "/api/v1/remember/entry"),
+    ("PATCH", "/api/v1/update"),
+    ("POST", "/api/v1/cognify"),
+    ("POST", "/api/v1/improve"),
+    ("POST", "/api/v1/memify"),
+    ("POST", "/api/v1/skills"),
+    ("POST", "/api/v1/recall"),
+    ("POST", "/api/v1/search"),
+    ("GET", "/api/v1/recall"),
+    ("POST", "/api/v1/datasets"),
+    ("POST", "/api/v1/forget"),
+    ("POST", "/api/v1/auth/login"),
+    ("POST", "/api/v1/auth/api-keys"),
+    ("GET", "/health"),
+    ("GET", "/api/v1/users/me"),
+    ("POST", "/api/v1/agents/register"),
+    ("GET", "/api/v1/visualize"),
+]
 CLOSED_BY_DEFAULT = [
-    ("POST", "/api/v1/ontologies"), ("PUT", f"/api/v1/datasets/{DATASET}/schema"), ("POST", "/api/v1/responses"),
-    ("POST", "/api/v1/sync"), ("POST", "/api/v1/settings"), ("POST", "/api/v1/slack/events"),
-    ("POST", "/api/v1/integrations/github/events"), ("POST", "/api/v1/integrations/gmail/sync"),
-    ("POST", "/api/v1/llm/infer-schema"), ("POST", "/api/v1/configuration/store_user_configuration"),
+    ("POST", "/api/v1/ontologies"),
+    ("PUT", f"/api/v1/datasets/{DATASET}/schema"),
+    ("POST", "/api/v1/responses"),
+    ("POST", "/api/v1/sync"),
+    ("POST", "/api/v1/settings"),
+    ("POST", "/api/v1/slack/events"),
+    ("POST", "/api/v1/integrations/github/events"),
+    ("POST", "/api/v1/integrations/gmail/sync"),
+    ("POST", "/api/v1/llm/infer-schema"),
+    ("POST", "/api/v1/configuration/store_user_configuration"),
     ("WS", f"/api/v1/visualize/subscribe/{DATASET}"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("method", "path"), OPEN_BY_DEFAULT)
@@ -189,7 +210,8 @@ def test_no_path_raises_anything_but_a_request_error(method: str, raw: bytes) ->
         match = find_route(method, b"/api/v1/" + raw)
     except RequestError:
         return
-    assert match.path.startswith("/") and ".." not in match.path.split("/")
+    assert match.path.startswith("/")
+    assert ".." not in match.path.split("/")
 
 
 @given(st.text(max_size=30))
@@ -204,3 +226,8 @@ def test_what_is_forwarded_finds_the_same_route_again(name: str) -> None:
 def test_the_routes_page_in_the_docs_is_up_to_date() -> None:
     page = Path(__file__).resolve().parents[2] / "docs" / "routes.md"
     assert page.read_text() == routes_page(load_policy().routes)
+
+
+def test_the_routes_page_is_written_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    write_page()
+    assert capsys.readouterr().out == routes_page(load_policy().routes)

@@ -11,11 +11,33 @@ from mithril_proxy.types import Status
 from tests.cognee.builders import TAGS
 
 RESERVED = [
-    "verified", "VERIFIED", "Verified", " verified ", "ver'ified", "ver\u2019ified", "ＶＥＲＩＦＩＥＤ", "veri\u200bfied",
-    "veri\ufb01ed", "verified::T", "VERIFIED::x", "verified ::x", "_verified_", "low_confidence", "Low Confidence",
-    "low  confidence", "LOW_CONFIDENCE", "slack", "Slack", "security-policy", "SECURITY-POLICY", "unknown-agent",
-    '["verified"]', '"verified"', '[["VERIFIED"]]', '["\\u0076erified"]',
-]  # fmt: skip
+    "verified",
+    "VERIFIED",
+    "Verified",
+    " verified ",
+    "ver'ified",
+    "ver\u2019ified",
+    "ＶＥＲＩＦＩＥＤ",
+    "veri\u200bfied",
+    "veri\ufb01ed",
+    "verified::T",
+    "VERIFIED::x",
+    "verified ::x",
+    "_verified_",
+    "low_confidence",
+    "Low Confidence",
+    "low  confidence",
+    "LOW_CONFIDENCE",
+    "slack",
+    "Slack",
+    "security-policy",
+    "SECURITY-POLICY",
+    "unknown-agent",
+    '["verified"]',
+    '"verified"',
+    '[["VERIFIED"]]',
+    '["\\u0076erified"]',
+]
 FREE = ["team-a", "verify", "unverified", "verified-by-me", "my verified", "low", "slackers", "été", "日本語", "हिन्दी"]
 
 

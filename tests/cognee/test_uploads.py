@@ -121,7 +121,9 @@ def test_no_upload_raises_anything_but_a_request_error(name: str, content: bytes
         reading = read_upload(Upload(name, "", content), "data[0]", 1000)
     except RequestError:
         return
-    assert reading.filename and '"' not in reading.filename and "/" not in reading.filename
+    assert reading.filename
+    assert '"' not in reading.filename
+    assert "/" not in reading.filename
 
 
 @given(st.text(max_size=60))
@@ -137,15 +139,28 @@ def test_names_that_mean_text_are_lower_case_suffixes() -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("/etc/hostname", "a path on the server"), ("~/notes.txt", "a path"), ("./a.txt", "a path"), ("../a", "a path"),
-        ("C:\\data\\a.txt", "a path"), ("\\\\host\\share", "a path"), (" /etc/passwd\n", "a path"),
-        ("file:///etc/passwd", "a file"), ("FILE:/x", "a file"), ("s3://bucket/key", "an S3 object"), ("https://example.org/page", "an address"),
-        ("HTTP://10.0.0.1/", "an address"), ("https://example.org/owner/repo.git", "a git repository"),
-        ("git@example.org:a/b.git", "a git repository"), ("ssh://example.org/a", "a git repository"),
-        ("git+https://example.org/a", "a git repository"), ("postgresql://u@h/db", "a database"),
-        ("mysql+pymysql://u@h/db", "a database"), ("sqlite:///a.db", "a database"), ("mongodb://h", "a database"),
+        ("/etc/hostname", "a path on the server"),
+        ("~/notes.txt", "a path"),
+        ("./a.txt", "a path"),
+        ("../a", "a path"),
+        ("C:\\data\\a.txt", "a path"),
+        ("\\\\host\\share", "a path"),
+        (" /etc/passwd\n", "a path"),
+        ("file:///etc/passwd", "a file"),
+        ("FILE:/x", "a file"),
+        ("s3://bucket/key", "an S3 object"),
+        ("https://example.org/page", "an address"),
+        ("HTTP://10.0.0.1/", "an address"),
+        ("https://example.org/owner/repo.git", "a git repository"),
+        ("git@example.org:a/b.git", "a git repository"),
+        ("ssh://example.org/a", "a git repository"),
+        ("git+https://example.org/a", "a git repository"),
+        ("postgresql://u@h/db", "a database"),
+        ("mysql+pymysql://u@h/db", "a database"),
+        ("sqlite:///a.db", "a database"),
+        ("mongodb://h", "a database"),
     ],
-)  # fmt: skip
+)
 def test_a_string_that_cognee_would_follow_is_refused_with_the_way_out(text: str, named: str) -> None:
     with pytest.raises(Refused, match=rf"raw_data\[0\]: points at {named}.*under `data`") as caught:
         refuse_location(text, "raw_data[0]")
@@ -155,9 +170,18 @@ def test_a_string_that_cognee_would_follow_is_refused_with_the_way_out(text: str
 @pytest.mark.parametrize(
     "text",
     [
-        "/remember to call Bob", "The config is in /etc/hostname.", "https://example.org/page is down", "file: see the cabinet",
-        "notes.txt", "and/or", "1/2", "", "Read s3://bucket/key first", "http", "C: is the drive",
+        "/remember to call Bob",
+        "The config is in /etc/hostname.",
+        "https://example.org/page is down",
+        "file: see the cabinet",
+        "notes.txt",
+        "and/or",
+        "1/2",
+        "",
+        "Read s3://bucket/key first",
+        "http",
+        "C: is the drive",
     ],
-)  # fmt: skip
+)
 def test_words_about_a_place_are_words(text: str) -> None:
     refuse_location(text, "raw_data[0]")

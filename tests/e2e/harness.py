@@ -15,6 +15,7 @@ import httpx2
 from mithril_proxy.demo.children import foreign_module
 from mithril_proxy.demo.cognee_server import Cognee, client_environment
 from mithril_proxy.demo.mithril_server import Mithril
+from mithril_proxy.demo.outcome import files_that_hold
 
 TIMEOUT_S = 180.0  # a first write to a new dataset took 6 s on an idle machine; CI's is not idle
 
@@ -144,8 +145,3 @@ def recalled(http: httpx2.Client, url: str, headers: Mapping[str, str], query: s
 def decided(response: httpx2.Response) -> str:
     """The status that Mithril gave a write, read from its header."""
     return response.headers["X-Mithril-Status"]
-
-
-def files_that_hold(folder: Path, needle: bytes) -> list[Path]:
-    """The files below `folder` that hold `needle`, byte for byte."""
-    return [path for path in sorted(folder.rglob("*")) if path.is_file() and needle in path.read_bytes()]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+
 import pytest
 
-from tests.e2e.harness import Stack, codename, decided, files_that_hold
+from mithril_proxy.demo.outcome import files_that_hold
+from tests.e2e.harness import Stack, codename, decided
 
 pytestmark = pytest.mark.e2e
 
@@ -51,7 +55,7 @@ def test_a_write_that_contradicts_verified_memory_is_diverted(stack: Stack) -> N
     response = liar.remember(lie)
     assert response.status_code in (202, 403), response.text
     assert decided(response) in ("review", "quarantine", "reject")
-    assert "contradiction.found" in response.json()["reasons"]
+    assert any(reason.startswith("contradiction.") for reason in response.json()["reasons"])
     assert not stack.is_upstream(lie)
     assert stack.reputation(liar.source) == pytest.approx(0.98 * 0.78)
 
@@ -61,7 +65,7 @@ def test_a_planted_key_is_nowhere_afterwards_and_its_source_pays(stack: Stack) -
     key = "AKIA" + codename()[1:].upper().translate(str.maketrans("0189", "GHJK")) + "QZ7XWV"
     depot = codename()
     response = planter.remember(f"The {depot} depot is opened with the key {key} in the evening.")
-    assert "redact.aws-access-key" in stack_reasons(stack, response.headers["X-Mithril-Decision"])
+    assert "redact.aws-access-key" in reasons_of(stack, response.headers["X-Mithril-Decision"])
 
     assert any(f"The {depot} depot" in found for found in planter.recall(f"{depot} depot"))  # the rest is remembered
     assert files_that_hold(stack.cognee.folder, f"The {depot} depot".encode())  # and this search finds what is there
@@ -87,11 +91,8 @@ def test_a_verified_tag_of_an_admitted_write_does_not_rename_verified_memory(sta
         assert any(fact in found for found in writer.recall(fact))
 
 
-def stack_reasons(stack: Stack, decision_id: str) -> list[str]:
+def reasons_of(stack: Stack, decision_id: str) -> list[str]:
     """The rules that a decision names, read from the database as an operator would."""
-    import json
-    import sqlite3
-
     with sqlite3.connect(f"file:{stack.mithril.database}?mode=ro", uri=True) as database:
         (reasons,) = database.execute("select reasons from decisions where id = ?", (decision_id,)).fetchone()
     return list(json.loads(reasons))

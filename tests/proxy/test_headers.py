@@ -41,7 +41,12 @@ def test_the_clients_host_goes_on_and_forwarded_headers_are_ours() -> None:
 
 
 def test_a_rebuilt_body_is_described_anew() -> None:
-    given = [(b"content-type", b"text/plain"), (b"content-length", b"3"), (b"accept-encoding", b"gzip"), (b"cookie", b"a=1")]
+    given = [
+        (b"content-type", b"text/plain"),
+        (b"content-length", b"3"),
+        (b"accept-encoding", b"gzip"),
+        (b"cookie", b"a=1"),
+    ]
     sent = rebuilt_request_headers(given, content_type=b"application/json", accept=b"application/json")
     assert header(sent, b"content-type") == b"application/json"
     assert header(sent, b"accept-encoding") == b"identity"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -51,12 +52,11 @@ async def breaks_off(request: Request) -> Response:
 
 @asynccontextmanager
 async def serving(app: Callable[..., object]) -> AsyncIterator[int]:
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", lifespan="off"))
-    task = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
+    listening = socket.create_server(("127.0.0.1", 0))
+    task = asyncio.create_task(server.serve([listening]))
     try:
-        yield server.servers[0].sockets[0].getsockname()[1]
+        yield listening.getsockname()[1]
     finally:
         server.should_exit = True
         server.force_exit = True

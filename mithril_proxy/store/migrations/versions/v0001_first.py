@@ -25,7 +25,18 @@ def upgrade() -> None:
     _create_sources()
     _create_quarantine()
     _create_source_keys()
+    _create_sessions()
     op.execute(_INCIDENTS)
+
+
+def _create_sessions() -> None:
+    op.create_table(
+        "sessions",
+        sa.Column("owner", _TEXT, primary_key=True),
+        sa.Column("session", _TEXT, primary_key=True),
+        sa.Column("standing", _TEXT, nullable=False),
+        sa.Column("at", _TEXT, nullable=False),
+    )
 
 
 def _create_audit() -> None:

@@ -1,0 +1,106 @@
+"""Two sentences that say nearly the same: which words stand in the same place, and do they exclude each other?
+
+1. Only sentences that share most of their content are aligned; their common words are the frame.
+2. What differs inside the frame decides, worst first: numbers and dates, antonyms, members of one exclusive group,
+   names, negation, unknown words.
+3. Words that are only added or left out never contradict; synonyms and the word for the whole kind agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from mithril_proxy.judge.lexicon import Lexicon, WordRelation
+from mithril_proxy.judge.quantities import dates_agree
+from mithril_proxy.judge.tokens import Sentence, Token
+
+MIN_FRAME = 0.5  # share of the longer sentence's content that is common
+MIN_LIKENESS = 0.65  # or of all words in order, for short sentences: `they are in Japan`, `they are in North Korea`
+MAX_SPAN = 4  # tokens that can stand in one place: longer differences are another sentence, not another value
+_SUBJECT_RULES = frozenset({"name", "other-word"})
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where two sentences differ: how strongly they exclude each other, and the rule that says so."""
+
+    strength: float
+    rule: str
+
+
+def share_a_frame(one: Sentence, other: Sentence) -> bool:
+    """True when two sentences are the same but for some places."""
+    if len(one.stems & other.stems) >= MIN_FRAME * max(len(one.stems), len(other.stems)):
+        return True
+    return _matcher(one.tokens, other.tokens).ratio() >= MIN_LIKENESS
+
+
+def _matcher(claim: Sequence[Token], memory: Sequence[Token]) -> SequenceMatcher[str]:
+    return SequenceMatcher(None, [t.stem for t in claim], [t.stem for t in memory], autojunk=False)
+
+
+def differences(claim: Sentence, memory: Sentence, lexicon: Lexicon) -> tuple[Difference, ...]:
+    """Every place where two sentences with a common frame exclude each other, strongest first.
+
+    Empty when they differ in what they speak of and in what they say of it: then they are two facts.
+    """
+    found = tuple(dict.fromkeys(_in_place(claim.tokens, memory.tokens, lexicon)))
+    if len(found) > 1 and any(one.rule in _SUBJECT_RULES for one in found):
+        return ()
+    if not found and claim.is_negated != memory.is_negated:
+        return (Difference(0.85, "negation"),)
+    return tuple(sorted(found, key=lambda difference: -difference.strength))
+
+
+def _in_place(claim: Sequence[Token], memory: Sequence[Token], lexicon: Lexicon) -> Iterator[Difference]:
+    for operation, a, b, c, d in _matcher(claim, memory).get_opcodes():
+        if operation == "replace" and b - a <= MAX_SPAN and d - c <= MAX_SPAN:
+            difference = span_difference(claim[a:b], memory[c:d], lexicon)
+            if difference is not None:
+                yield difference
+
+
+def span_difference(claim: Sequence[Token], memory: Sequence[Token], lexicon: Lexicon) -> Difference | None:
+    """How two spans in the same place exclude each other; None when they agree or tell nothing."""
+    amounts = _amounts(claim, memory)
+    if amounts is not None:
+        return amounts if amounts.strength else None
+    relation = _span_relation(claim, memory, lexicon)
+    if relation is WordRelation.ANTONYM:
+        return Difference(0.9, "antonym")
+    if relation is WordRelation.EXCLUSIVE:
+        return Difference(0.9, "exclusive-value")
+    if relation is WordRelation.SAME:
+        return None
+    if any(token.is_name for token in claim) and any(token.is_name for token in memory):
+        return Difference(0.75, "name")
+    has_words = any(token.is_content for token in claim) and any(token.is_content for token in memory)
+    return Difference(0.5, "other-word") if has_words else None
+
+
+def _amounts(claim: Sequence[Token], memory: Sequence[Token]) -> Difference | None:
+    """The verdict of dates and quantities, of strength 0 when they agree; None when a side has none."""
+    dates = [(one, other) for one in claim if one.is_date for other in memory if other.is_date]
+    if dates:
+        agree = all(dates_agree(one.surface, other.surface) for one, other in dates)
+        return Difference(0.0 if agree else 0.9, "date")
+    pairs = [(one.quantity, other.quantity) for one in claim for other in memory if one.quantity and other.quantity]
+    if not pairs:
+        return None
+    if any(one.agrees_with(other) and one.dimension == other.dimension for one, other in pairs):
+        return Difference(0.0, "number")
+    one, other = pairs[0]
+    is_unit = one.dimension != other.dimension and one.value == other.value
+    return Difference(0.9, "unit" if is_unit else "ordinal" if one.is_ordinal and other.is_ordinal else "number")
+
+
+def _span_relation(claim: Sequence[Token], memory: Sequence[Token], lexicon: Lexicon) -> WordRelation:
+    """The relation of the whole spans, else the strongest of any two of their words."""
+    whole = lexicon.relation(" ".join(t.surface for t in claim), " ".join(t.surface for t in memory))
+    if whole is not WordRelation.UNKNOWN:
+        return whole
+    relations = {lexicon.relation(one.surface, other.surface) for one in claim for other in memory}
+    ordered = (WordRelation.ANTONYM, WordRelation.SAME, WordRelation.EXCLUSIVE)
+    return next((relation for relation in ordered if relation in relations), WordRelation.UNKNOWN)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp
 from structlog.typing import FilteringBoundLogger
@@ -30,13 +32,19 @@ from mithril_proxy.proxy.identity import Identifier
 from mithril_proxy.proxy.reevaluate import Reevaluator
 from mithril_proxy.proxy.release import Releases
 from mithril_proxy.proxy.reserved import KnownSources
-from mithril_proxy.proxy.upstream import AiohttpUpstream
+from mithril_proxy.proxy.upstream import AiohttpUpstream, Upstream
 from mithril_proxy.secrets import SecretGuard, check_examples, load_guard
 from mithril_proxy.settings import Settings
 from mithril_proxy.store import open_store
 from mithril_proxy.store.interface import Recorded, ReputationStep, Store
 from mithril_proxy.telemetry import Metrics
 from mithril_proxy.types import Decision, HeldWrite, Judge
+
+if TYPE_CHECKING:
+    from mithril_proxy.mcp.agent_tools import AgentTools
+    from mithril_proxy.mcp.callers import Credentials, ScopesOf
+    from mithril_proxy.mcp.http import McpPlane
+    from mithril_proxy.mcp.operator_tools import OperatorTools
 
 HEAL_EVERY_S = 30.0  # the circuit of a judge that was down closes again after as long
 
@@ -107,7 +115,7 @@ class Application:
 
     settings: Settings
     store: Store
-    upstream: AiohttpUpstream
+    upstream: Upstream
     metrics: Metrics
     clock: Clock
     log: FilteringBoundLogger
@@ -163,17 +171,60 @@ async def running(settings: Settings, log: FilteringBoundLogger) -> AsyncIterato
         await store.close()
 
 
+def build_agent_tools(application: Application, credentials: Credentials, dataset: str) -> AgentTools:
+    """The MCP tools of an agent, over the data plane of this process."""
+    from mithril_proxy.mcp.agent_tools import AgentTools  # the MCP SDK: 0.4 s that most commands do not pay
+
+    return AgentTools(application.data_plane, credentials, dataset)
+
+
+def build_operator_tools(application: Application, credentials: Credentials, scopes_of: ScopesOf) -> OperatorTools:
+    """The MCP tools of an operator."""
+    from mithril_proxy.mcp.operator_tools import OperatorTools
+
+    def releases() -> Releases:
+        services = application.data_plane.services
+        return Releases(application.store, application.upstream, services.policy, services.service_key)
+
+    return OperatorTools(application.store, releases, credentials, scopes_of)
+
+
+def build_mcp_plane(application: Application, scopes_of: ScopesOf) -> McpPlane:
+    """The MCP endpoint of the admin listener; it runs as long as the listener's lifespan."""
+    from mithril_proxy.mcp.callers import Credentials
+    from mithril_proxy.mcp.http import McpPlane
+    from mithril_proxy.mcp.servers import DEFAULT_DATASET, agent_server, operator_server
+
+    return McpPlane(
+        agent_server(build_agent_tools(application, Credentials(), DEFAULT_DATASET)),
+        operator_server(build_operator_tools(application, Credentials(), scopes_of)),
+        scopes_of,
+    )
+
+
+def only_token(token: str) -> ScopesOf:
+    """Scopes where there is one admin token and no other."""
+
+    async def scopes_of(given: str) -> frozenset[str]:
+        is_admin = hmac.compare_digest(given.encode(), token.encode())
+        return frozenset(("admin",)) if is_admin else frozenset()
+
+    return scopes_of
+
+
 def build_admin_plane(application: Application) -> tuple[ASGIApp, str | None]:
     """The admin plane, and its token when one had to be made up because none was set."""
+    from mithril_proxy.mcp.http import with_mcp
+
     chosen = application.settings.admin_token
     token = chosen.get_secret_value() if chosen else secrets.token_urlsafe(32)
     services = application.data_plane.services
     releases = Releases(application.store, application.upstream, services.policy, services.service_key)
     admin = build_admin(application.store, releases, application.metrics, token)
-    return admin, None if chosen else token
+    return with_mcp(admin, build_mcp_plane(application, only_token(token))), None if chosen else token
 
 
-async def build_reevaluator(services: Services, store: Store, upstream: AiohttpUpstream, clock: Clock) -> Reevaluator:
+async def build_reevaluator(services: Services, store: Store, upstream: Upstream, clock: Clock) -> Reevaluator:
     """What judges held claims again, with the service credential."""
     releases = Releases(store, upstream, services.policy, services.service_key)
     headers = rebuilt_request_headers(releases.headers(), content_type=b"application/json", accept=b"application/json")

@@ -25,6 +25,9 @@ class Settings(BaseSettings):
     upstream_api_key: SecretStr | None = Field(
         None, description="Service credential: sent to Cognee in place of a Mithril key, and for releases."
     )
+    key: SecretStr | None = Field(
+        None, description="Mithril key that `mithril mcp` and `mithril ingest` write with; the proxy does not use it."
+    )
     listen: str = Field("127.0.0.1:8080", description="Data plane: where Cognee's clients connect.")
     admin_listen: str = Field("127.0.0.1:8081", description="Admin plane: operators only; never publish it.")
     admin_token: SecretStr | None = Field(

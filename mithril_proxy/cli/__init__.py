@@ -23,6 +23,8 @@ COMMANDS = (
     "sources",
     "quarantine",
     "audit",
+    "mcp",
+    "ingest",
     "policy",
 )
 

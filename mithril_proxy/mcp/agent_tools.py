@@ -53,9 +53,7 @@ class AgentTools:
         """
         document = Document(text, claimed_at=_time(claimed_at))
         try:
-            (decided,) = await self._client(ctx).remember(
-                [document], dataset=dataset or self.dataset, tags=tags or ()
-            )
+            (decided,) = await self._client(ctx).remember([document], dataset=dataset or self.dataset, tags=tags or ())
         except MithrilError as error:
             raise _failed(error) from None
         return _remembered(decided)
@@ -107,7 +105,10 @@ class AgentTools:
             prior=known.prior if known else provenance.prior,
             decisions=known.decisions if known else 0,
             plain_write=plain_write(reputation, self.plane.services.policy),
-            events=[f"{one.at.isoformat(timespec='seconds')} {one.before:.3f} → {one.after:.3f}: {one.reason}" for one in events],
+            events=[
+                f"{one.at.isoformat(timespec='seconds')} {one.before:.3f} → {one.after:.3f}: {one.reason}"
+                for one in events
+            ],
         )
 
     def _client(self, ctx: CallContext) -> MemoryClient:
@@ -173,7 +174,9 @@ def _remembered(decided: Decided) -> Remembered:
     if decided.status == "rejected":
         reasons = ", ".join(decided.reasons) or "its score"
         hint = " ".join(advice) or "Do not send it again as it is."
-        raise ToolError(f"not stored: rejected for {reasons} (score {decided.score:.3f}, {decided.decision_id}). {hint}")
+        raise ToolError(
+            f"not stored: rejected for {reasons} (score {decided.score:.3f}, {decided.decision_id}). {hint}"
+        )
     if not decided.is_stored:
         advice.append("It is not in memory. Do not send it again; a person decides.")
     return Remembered(
@@ -214,7 +217,9 @@ def _explanation(decision: Mapping[str, Any], entry: QuarantineEntry | None) -> 
         score=round(decision["score"], 3),
         explanation=" ".join((explained(decision), REVIEWS.get(state or "", ""))).strip(),
         signals={name: round(decision[name], 3) for name in SIGNALS},
-        findings=[f"{one['rule']} (severity {one['severity']:.2f}) {one['detail']}".strip() for one in decision["findings"]],
+        findings=[
+            f"{one['rule']} (severity {one['severity']:.2f}) {one['detail']}".strip() for one in decision["findings"]
+        ],
         what_to_do=advice,
         review_state=state,
         review_reason=entry.review_reason if entry else None,

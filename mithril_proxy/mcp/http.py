@@ -60,10 +60,17 @@ class McpPlane:
         await (self._operators if scopes else self._agents)(scope, receive, send)
 
 
-def with_mcp(admin: ASGIApp, mcp: ASGIApp) -> ASGIApp:
-    """The admin plane with `/mcp` beside it: MCP callers bring credentials of their own."""
+def with_mcp(admin: ASGIApp, mcp: McpPlane) -> ASGIApp:
+    """The admin plane with `/mcp` beside it: MCP callers bring credentials of their own.
+
+    It needs its server's lifespan, which is how long the MCP endpoint runs.
+    """
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            async with mcp.running():
+                await admin(scope, receive, send)
+            return
         is_mcp = scope["type"] == "http" and scope["path"] in PATHS
         await (mcp if is_mcp else admin)(scope, receive, send)
 

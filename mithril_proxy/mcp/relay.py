@@ -29,7 +29,9 @@ async def relay_server(url: str, key: str) -> AsyncIterator[Server[Any]]:
 
 
 def _server(client: Client) -> Server[Any]:
-    async def list_tools(context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(
+        context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
         return await client.list_tools()
 
     async def call_tool(context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
@@ -48,8 +50,12 @@ async def check_reachable(url: str, key: str) -> None:
     """Nothing when `/mcp` at `url` takes the key. Raises UpstreamUnavailable that says what to do."""
     async with httpx2.AsyncClient(timeout=10.0, trust_env=False) as http:
         try:
-            answer = await http.get(url, headers={"authorization": f"Bearer {key}"})
+            answer = await http.post(url, json={}, headers={"authorization": f"Bearer {key}"})
         except httpx2.HTTPError as error:
-            raise UpstreamUnavailable(f"{url} cannot be reached ({type(error).__name__}); is `mithril serve` running?") from None
+            raise UpstreamUnavailable(
+                f"{url} cannot be reached ({type(error).__name__}); is `mithril serve` running?"
+            ) from None
     if answer.status_code in (401, 403, 404):
-        raise UpstreamUnavailable(f"{url} answered {answer.status_code}: give the /mcp of the admin listener, and a valid key")
+        raise UpstreamUnavailable(
+            f"{url} answered {answer.status_code}: give the /mcp of the admin listener, and a valid key"
+        )

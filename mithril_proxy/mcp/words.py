@@ -20,7 +20,10 @@ ADVICE: tuple[tuple[str, str], ...] = (
     ("provenance.undeclarable-source", "This key may not write in the name of another source."),
     ("claim.opaque", "The content cannot be read as text; a person has to look at it."),
     ("judge.addressed", "The text speaks to its judge. State the fact and nothing else."),
-    ("judge.contradict", "Verified memory says otherwise. Recall what it says, check your source, and correct the fact."),
+    (
+        "judge.contradict",
+        "Verified memory says otherwise. Recall what it says, check your source, and correct the fact.",
+    ),
     ("contradiction.", "Verified memory says otherwise. Recall what it says, check your source, and correct the fact."),
     (
         "danger.",

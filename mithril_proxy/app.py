@@ -14,12 +14,12 @@ from starlette.types import ASGIApp
 from structlog.typing import FilteringBoundLogger
 
 from mithril_proxy.admin import build_admin
-from mithril_proxy.chain import build_chain
-from mithril_proxy.chain.reputation import PriorReputation, ReputationBook
+from mithril_proxy.chain import build_chain, build_dry_chain
+from mithril_proxy.chain.recent import RecentWrites
 from mithril_proxy.chain.reputation_rule import reputation_step
 from mithril_proxy.clock import Clock, SystemClock
 from mithril_proxy.errors import ConfigurationError, MithrilError
-from mithril_proxy.firewall import Firewall, Recorder
+from mithril_proxy.firewall import Firewall
 from mithril_proxy.judge.danger import DangerRules, check_rules
 from mithril_proxy.judge.floor import FlooredJudge
 from mithril_proxy.judge.local import LocalJudge
@@ -64,12 +64,28 @@ def rule_problems(policy: Policy, settings: Settings) -> tuple[str, ...]:
     return (*check_examples(build_guard(policy, settings)), *check_rules(danger))
 
 
-def build_judge(settings: Settings, policy: Policy, clock: Clock) -> Judge:
-    """The judge of the settings; the local rules alone, or as the floor under a language model.
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """A policy with everything that it loads: the credential guard, the judge, and the local rules by themselves."""
+
+    policy: Policy
+    guard: SecretGuard
+    judge: Judge
+    local: Judge
+
+
+def load_rules(settings: Settings, clock: Clock) -> Rules:
+    """The policy of the settings and its rules. Raises ConfigurationError."""
+    policy = load_policy(settings.policy)
+    local = LocalJudge.load(policy.resolve(policy.judge.rules))
+    return Rules(policy, build_guard(policy, settings), build_judge(settings, policy, clock, local), local)
+
+
+def build_judge(settings: Settings, policy: Policy, clock: Clock, local: Judge) -> Judge:
+    """The judge of the settings: the local rules alone, or as the floor under a language model.
 
     Raises ConfigurationError.
     """
-    local = LocalJudge.load(policy.resolve(policy.judge.rules))
     if settings.effective_judge == "local":
         return local
     if settings.llm_api_key is None:
@@ -79,12 +95,12 @@ def build_judge(settings: Settings, policy: Policy, clock: Clock) -> Judge:
     return FlooredJudge(model, local)
 
 
-def build_firewall(
-    policy: Policy, *, guard: SecretGuard, judge: Judge, book: ReputationBook, recorder: Recorder, clock: Clock
-) -> Firewall:
-    """The firewall with its chain."""
-    stages = build_chain(policy, guard=guard, book=book, judge=judge)
-    return Firewall(stages, policy, clock, recorder, reputation_step)
+def build_dry_firewall(settings: Settings) -> Firewall:
+    """A firewall with no database and no upstream, for `mithril evaluate`. Raises ConfigurationError."""
+    clock = SystemClock()
+    rules = load_rules(settings, clock)
+    stages = build_dry_chain(rules.policy, guard=rules.guard, judge=rules.judge)
+    return Firewall(stages, rules.policy, clock, RecordsNothing(), reputation_step)
 
 
 class RecordsNothing:
@@ -95,18 +111,6 @@ class RecordsNothing:
     ) -> Recorded:
         """Nothing is kept."""
         return Recorded(quarantine_id=None, reputation=decision.signals.source_reputation)
-
-
-def build_dry_firewall(settings: Settings, policy: Policy) -> Firewall:
-    """A firewall with no database and no upstream, for `mithril evaluate`."""
-    return build_firewall(
-        policy,
-        guard=build_guard(policy, settings),
-        judge=build_judge(settings, policy, SystemClock()),
-        book=PriorReputation(),
-        recorder=RecordsNothing(),
-        clock=SystemClock(),
-    )
 
 
 @dataclass(slots=True)
@@ -120,32 +124,34 @@ class Application:
     clock: Clock
     log: FilteringBoundLogger
     data_plane: DataPlane
+    recent: RecentWrites
 
     async def reload(self) -> bool:
         """Load the policy again. False, with the reason in the log, when it is wrong: the old one stays."""
         before = self.data_plane.services.policy.digest
         try:
-            services = build_services(self.settings, self.store, self.clock)
+            rules = load_rules(self.settings, self.clock)
         except ConfigurationError as error:
             self.log.error("policy.reload_refused", reason=str(error), kept=before)
             await self.store.append_audit("policy", before, {"event": "reload_refused", "reason": str(error)})
             return False
-        self.data_plane.services = services
-        self.log.info("policy.reloaded", digest=services.policy.digest, before=before)
-        await self.store.append_audit("policy", services.policy.digest, {"event": "reloaded", "before": before})
+        self.data_plane.services = build_services(self.settings, rules, self.store, self.recent, self.clock)
+        self.log.info("policy.reloaded", digest=rules.policy.digest, before=before)
+        await self.store.append_audit("policy", rules.policy.digest, {"event": "reloaded", "before": before})
         return True
 
 
-def build_services(settings: Settings, store: Store, clock: Clock) -> Services:
-    """Everything that depends on the policy. Raises ConfigurationError."""
-    policy = load_policy(settings.policy)
-    guard = build_guard(policy, settings)
-    judge = build_judge(settings, policy, clock)
+def build_services(settings: Settings, rules: Rules, store: Store, recent: RecentWrites, clock: Clock) -> Services:
+    """Everything that depends on the policy."""
+    policy = rules.policy
     service_key = settings.upstream_api_key.get_secret_value() if settings.upstream_api_key else None
+    stages = build_chain(
+        policy, guard=rules.guard, judge=rules.judge, local=rules.local, book=store, recent=recent, clock=clock
+    )
     return Services(
         policy=policy,
-        guard=guard,
-        firewall=build_firewall(policy, guard=guard, judge=judge, book=store, recorder=store, clock=clock),
+        guard=rules.guard,
+        firewall=Firewall(stages, policy, clock, store, reputation_step),
         identifier=Identifier(policy, store, service_key),
         known_sources=KnownSources(store, policy, clock),
         service_key=service_key,
@@ -160,12 +166,14 @@ async def running(settings: Settings, log: FilteringBoundLogger) -> AsyncIterato
     upstream = AiohttpUpstream(settings.upstream_url, settings.connect_timeout_s, settings.read_timeout_s)
     metrics = Metrics()
     try:
-        services = build_services(settings, store, clock)
+        rules = load_rules(settings, clock)
+        recent = RecentWrites(rules.policy.joins, clock)
+        services = build_services(settings, rules, store, recent, clock)
         await store.append_audit(
             "policy", services.policy.digest, {"event": "started", "mode": services.policy.mode.value}
         )
         data_plane = DataPlane(services, store, upstream, metrics, clock, log)
-        yield Application(settings, store, upstream, metrics, clock, log, data_plane)
+        yield Application(settings, store, upstream, metrics, clock, log, data_plane, recent)
     finally:
         await upstream.close()
         await store.close()

@@ -121,6 +121,7 @@ class Joins(_Section):
 
     window_s: Positive
     max_writes: Annotated[int, Field(ge=1, le=64)]
+    max_note_chars: Annotated[int, Field(ge=40)]
     max_chars: Annotated[int, Field(ge=200)]
     max_keys: Annotated[int, Field(ge=1)]
     max_bytes: Annotated[int, Field(ge=1024)]

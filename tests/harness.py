@@ -6,7 +6,8 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,9 +15,11 @@ from typing import Any
 import orjson
 import structlog
 
-from mithril_proxy.app import build_services
+from mithril_proxy.app import Rules, build_services, load_rules
+from mithril_proxy.chain.recent import RecentWrites
 from mithril_proxy.clock import SystemClock
 from mithril_proxy.errors import UpstreamUnavailable
+from mithril_proxy.policy import load_policy
 from mithril_proxy.proxy import DataPlane
 from mithril_proxy.proxy.asgi import Message, Scope
 from mithril_proxy.proxy.headers import RawHeaders
@@ -283,6 +286,12 @@ def multipart(
     return b"".join((*parts, f"--{boundary}--\r\n".encode())), f"multipart/form-data; boundary={boundary}"
 
 
+@cache
+def _loaded() -> Rules:
+    """The shipped rules: loading them runs every rule's examples, which takes most of a second."""
+    return load_rules(Settings(_env_file=None, judge="local"), SystemClock())  # type: ignore[call-arg]
+
+
 @asynccontextmanager
 async def bench(
     folder: Path, *, policy: str = "default.toml", upstream: FakeUpstream | None = None
@@ -300,7 +309,8 @@ async def bench(
     store = await open_store(settings.database_url, clock)
     scripted = upstream or FakeUpstream()
     try:
-        services = build_services(settings, store, clock)
+        rules = replace(_loaded(), policy=load_policy(policy))
+        services = build_services(settings, rules, store, RecentWrites(rules.policy.joins, clock), clock)
         plane = DataPlane(services, store, scripted, Metrics(), clock, structlog.get_logger())
         yield Bench(plane, scripted, store, folder)
     finally:

@@ -48,7 +48,7 @@ def cluster() -> Iterator[str]:
     if user:
         shutil.chown(folder, "postgres", "postgres")
     control = [*user, str(tools / "pg_ctl"), "-D", f"{folder}/data", "-s", "-w"]
-    options = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={folder}"
+    options = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={folder} -c fsync=off"
     try:
         subprocess.run(
             [*user, str(tools / "initdb"), "-D", f"{folder}/data", "-U", "mithril", "-A", "trust", "--no-sync"],

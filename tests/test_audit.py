@@ -80,7 +80,8 @@ def test_an_empty_audit_is_intact() -> None:
 )
 def test_an_edit_of_any_column_of_any_row_is_found(index: int, column: str, value: str) -> None:
     rows = chains(3, 0, 2)
-    edited: Any = replace(rows[index], **{column: value})
+    change: dict[str, Any] = {column: value}
+    edited = replace(rows[index], **change)
     if edited == rows[index]:
         return
     rows[index] = edited

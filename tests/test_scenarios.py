@@ -126,3 +126,13 @@ def _node_sets(setup: Bench) -> list[str]:
     """The node_set values of the one forwarded form, in order."""
     marker = b'name="node_set"\r\n\r\n'
     return [part.split(b"\r\n")[0].decode() for call in setup.upstream.sent for part in call.body.split(marker)[1:]]
+
+
+def test_every_known_trick_has_a_scenario() -> None:
+    """12 and 39 stand elsewhere: `writes.toml` has the first, `test_plane.py` closes WebSockets."""
+    covered = {
+        scenario.get("trick")
+        for path in FOLDER.glob("*.toml")
+        for scenario in tomllib.loads(path.read_text())["scenario"]
+    }
+    assert set(range(1, 45)) - covered == {39}

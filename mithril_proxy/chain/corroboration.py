@@ -8,10 +8,27 @@ depends on the same memory is one voice. A voice that reaches back to the claim'
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
 
-from mithril_proxy.chain.likeness import is_copy
+from mithril_proxy.chain.likeness import Wording
 from mithril_proxy.types import Memory, Relation
+
+
+@dataclass(frozen=True, slots=True)
+class _Witness:
+    """What one memory is known by."""
+
+    lineage: str | None
+    document: str | None
+    wording: Wording
+
+    def depends_on(self, other: _Witness) -> bool:
+        return (
+            (self.lineage is not None and self.lineage == other.lineage)
+            or (self.document is not None and self.document == other.document)
+            or self.wording.is_copy_of(other.wording)
+        )
 
 
 def independent_aligned(
@@ -26,32 +43,24 @@ def independent_aligned(
     it speaks for; a source that it leaves out speaks for itself, and a memory without a source stands alone.
     """
     pairs = zip(memories, relations, strict=False)
-    aligned = [memory for memory, relation in pairs if relation is Relation.ALIGNED]
+    aligned = [_witness(memory, lineages) for memory, relation in pairs if relation is Relation.ALIGNED]
     own = lineages.get(own_source, own_source)
-    return sum(all(_lineage(memory, lineages) != own for memory in voice) for voice in _voices(aligned, lineages))
+    return sum(all(witness.lineage != own for witness in voice) for voice in _voices(aligned))
 
 
-def _voices(memories: list[Memory], lineages: Mapping[str, str]) -> list[list[Memory]]:
-    """The memories in groups, such that no memory depends on one of another group."""
-    group_of = list(range(len(memories)))
-    for first, second in combinations(range(len(memories)), 2):
-        if group_of[first] != group_of[second] and _depend(memories[first], memories[second], lineages):
-            joined, left = group_of[first], group_of[second]
-            group_of = [joined if group == left else group for group in group_of]
+def _witness(memory: Memory, lineages: Mapping[str, str]) -> _Witness:
+    lineage = None if memory.source is None else lineages.get(memory.source, memory.source)
+    return _Witness(lineage, memory.data_id, Wording.of(memory.text))
+
+
+def _voices(witnesses: list[_Witness]) -> list[list[_Witness]]:
+    """The witnesses in groups, such that none depends on one of another group."""
+    voice_of = list(range(len(witnesses)))
+    for first, second in combinations(range(len(witnesses)), 2):
+        if voice_of[first] != voice_of[second] and witnesses[first].depends_on(witnesses[second]):
+            kept, joined = voice_of[first], voice_of[second]
+            voice_of = [kept if voice == joined else voice for voice in voice_of]
     return [
-        [memory for memory, group in zip(memories, group_of, strict=True) if group == wanted]
-        for wanted in sorted(set(group_of))
+        [witness for witness, voice in zip(witnesses, voice_of, strict=True) if voice == wanted]
+        for wanted in sorted(set(voice_of))
     ]
-
-
-def _depend(first: Memory, second: Memory, lineages: Mapping[str, str]) -> bool:
-    lineage = _lineage(first, lineages)
-    return (
-        (lineage is not None and lineage == _lineage(second, lineages))
-        or (first.data_id is not None and first.data_id == second.data_id)
-        or is_copy(first.text, second.text)
-    )
-
-
-def _lineage(memory: Memory, lineages: Mapping[str, str]) -> str | None:
-    return None if memory.source is None else lineages.get(memory.source, memory.source)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import click
 
-from mithril_proxy.app import build_judge, rule_problems
+from mithril_proxy.app import load_rules, rule_problems
 from mithril_proxy.cli.output import json_option, print_json, runs_async
 from mithril_proxy.clock import SystemClock
 from mithril_proxy.errors import ConfigurationError, JudgeUnavailable, MithrilError, StoreUnavailable
@@ -75,7 +75,7 @@ async def checks(settings: Settings) -> AsyncIterator[Check]:
     yield await _database_check(settings)
     for observation in await _upstream_checks(settings):
         yield Check("upstream", Verdict(observation.verdict), observation.detail, observation.advice)
-    yield await _judge_check(settings, policy)
+    yield await _judge_check(settings)
 
 
 def _policy_check(policy: Policy, problems: tuple[str, ...]) -> Check:
@@ -125,10 +125,11 @@ async def _upstream_checks(settings: Settings) -> tuple[Observation, ...]:
         await upstream.close()
 
 
-async def _judge_check(settings: Settings, policy: Policy) -> Check:
+async def _judge_check(settings: Settings) -> Check:
     name = settings.effective_judge
     try:
-        verdict = await build_judge(settings, policy, SystemClock()).judge("The office opens at nine.", ())
+        judge = load_rules(settings, SystemClock()).judge
+        verdict = await judge.judge("The office opens at nine.", ())
     except JudgeUnavailable as error:
         advice = "check MITHRIL_LLM_BASE_URL, _API_KEY and _MODEL; until then writes are held for review"
         return Check("judge", Verdict.FAIL, f"{name}: {error}", advice)

@@ -16,7 +16,6 @@ from mithril_proxy.chain.inspection import FixedMemory
 from mithril_proxy.cli.output import print_json, print_table, runs_async
 from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.firewall import Call, Firewall, Judgement
-from mithril_proxy.policy import load_policy
 from mithril_proxy.settings import load_settings
 from mithril_proxy.types import Claim, Memory, Mode, Provenance
 
@@ -85,7 +84,7 @@ async def evaluate(
              "context": ["…"], "context_sources": ["wiki"], "claimed_at": null}
     """
     settings = load_settings(policy=policy, judge=judge)
-    firewall = build_dry_firewall(settings, load_policy(settings.policy))
+    firewall = build_dry_firewall(settings)
     if jsonl:
         for question in read_questions(sys.stdin):
             print_json(answered(question, await judged(firewall, question)))

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 
 import click
 
-from mithril_proxy.app import build_reevaluator, build_services
+from mithril_proxy.app import build_reevaluator, build_services, load_rules
+from mithril_proxy.chain.recent import RecentWrites
 from mithril_proxy.cli.output import database_option, json_option, print_json, print_table, runs_async, shortened
 from mithril_proxy.cli.session import opened_store
 from mithril_proxy.clock import SystemClock
@@ -137,8 +138,10 @@ async def reevaluate(
     if every == bool(quarantine_ids):
         raise click.UsageError("name the claims, or say --all")
     async with _session(upstream_url, database_url) as (settings, store, upstream):
-        services = build_services(settings, store, SystemClock())
-        reevaluator = await build_reevaluator(services, store, upstream, SystemClock())
+        clock = SystemClock()
+        rules = load_rules(settings, clock)
+        services = build_services(settings, rules, store, RecentWrites(rules.policy.joins, clock), clock)
+        reevaluator = await build_reevaluator(services, store, upstream, clock)
         async for entry in _pending(store, quarantine_ids):
             summary = held_summary(await reevaluator.reevaluate(entry, release=releases_passing))
             if as_json:

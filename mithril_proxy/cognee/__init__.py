@@ -43,7 +43,8 @@ Event streams
 
 Sessions (the rules of a ledger that the caller keeps; see `sessions`)
     `sessions.standing_after_write(before, existed=...)`, `sessions.refuse_foreign_sessions(call, standing_of)`,
-    `sessions.session_path(session)`, `sessions.session_exists(status)`; `writes.forward_tags(…, is_session_own=...)`
+    `sessions.session_path(session)`, `sessions.session_exists(status)`; `writes.forward_tags(…, is_session_own=True)` only for
+    Standing.OWN: anything else leaves a session turn untagged
 
 Reads
     `reads.scrub_kind(match, content_type) -> ScrubKind` STREAM | JSON | EVENTS | TEXT | REFUSE

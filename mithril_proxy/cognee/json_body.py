@@ -105,14 +105,19 @@ def _children(parent: object, place: str) -> Iterable[object]:
     return ()
 
 
+_SHOWN_KEY_CHARS = 40  # of a key in an error: enough to find it
+
+
 class _AmbiguityError(ValueError):
     pass
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise _AmbiguityError("a key is given twice")
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _AmbiguityError(f"the key {key[:_SHOWN_KEY_CHARS]!r} is given twice")
+        found[key] = value
     return found
 
 

@@ -42,11 +42,12 @@ def decode_write(
 
 
 def forward_tags(
-    call: WriteCall, status: Status, source: str, tags: Tags, *, is_session_own: bool = True
+    call: WriteCall, status: Status, source: str, tags: Tags, *, is_session_own: bool = False
 ) -> tuple[str, ...]:
     """The tags of this call's claims when they are admitted with `status`: claims with equal tags can go together.
 
-    `is_session_own` is false for a session that holds unjudged turns: pinning a tag on it would verify them all.
+    `is_session_own` is true for a session whose turns were all judged here. On any other one nothing may be pinned: an
+    improve would bring its unjudged turns into the graph as verified too (seen on 1.6.5).
     """
     if _carries_no_tags(call) or (call.is_session and not is_session_own):
         return ()

@@ -27,6 +27,7 @@ Progress = Callable[[str], None]
 
 _GRACE_S = 20.0  # Cognee takes 2-3 s to close its stores (measured on 1.6.5)
 _POLL_S = 0.25
+_REPORT_EVERY_S = 5.0
 _QUOTED_LINES = 15
 _INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
@@ -124,17 +125,17 @@ def answers(url: str) -> bool:
 def _wait_until_ready(
     program: Program, child: subprocess.Popen[bytes], url: str, deadline_s: float, progress: Progress
 ) -> None:
-    started = time.monotonic()
-    said = 0
+    started = reported = time.monotonic()
     while not answers(url):
-        waited = time.monotonic() - started
+        now = time.monotonic()
+        waited = now - started
         if child.poll() is not None:
             raise DemoFailed(f"{program.name} exited with {child.returncode}.\n{_end_of_log(program)}")
         if waited > deadline_s:
             raise DemoFailed(f"{program.name} was not ready after {deadline_s:.0f} s.\n{_end_of_log(program)}")
-        if waited >= said + 5:
-            said = int(waited)
-            progress(f"waiting for {program.name} ({said} s)")
+        if now - reported >= _REPORT_EVERY_S:
+            reported = now
+            progress(f"waiting for {program.name} ({waited:.0f} s)")
         time.sleep(_POLL_S)
     progress(f"{program.name} is ready after {time.monotonic() - started:.1f} s")
 

@@ -74,7 +74,7 @@ def running_cognee(setup: CogneeSetup, *, progress: Progress = quiet) -> Iterato
     url = f"http://127.0.0.1:{free_port(setup.port)}"
     program = _program(setup, folder, url)
     with running(program, f"{url}/health", progress=progress):
-        key = _service_key(url, folder) if setup.access_control else None
+        key = service_key(url, folder) if setup.access_control else None
         yield Cognee(url, folder, program.log, key)
 
 
@@ -189,7 +189,7 @@ def _service_secret(folder: Path) -> str:
     return path.read_text()
 
 
-def _service_key(url: str, folder: Path) -> str:
+def service_key(url: str, folder: Path) -> str:
     """An API key of the service user: the one of an earlier run in this folder, else a new one."""
     path = folder / "service-key"
     if path.exists():

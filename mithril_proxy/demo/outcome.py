@@ -43,7 +43,14 @@ def decisions(database: Path) -> list[Decided]:
 
 def files_that_hold(folder: Path, needle: bytes) -> list[Path]:
     """The files below `folder` that hold `needle`, byte for byte."""
-    return [path for path in sorted(folder.rglob("*")) if path.is_file() and needle in path.read_bytes()]
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and needle in _bytes(path)]
+
+
+def _bytes(path: Path) -> bytes:
+    """What stands in a file; nothing when a server removed it meanwhile."""
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_bytes()
+    return b""
 
 
 def _decided(row: sqlite3.Row) -> Decided:

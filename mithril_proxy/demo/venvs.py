@@ -115,10 +115,11 @@ class Installation:
             assert pip.stdout is not None  # a pipe was asked for
             for line in pip.stdout:
                 log.write(line)
-                self._follow(line)
+                self.follow(line)
         return pip.returncode
 
-    def _follow(self, line: str) -> None:
+    def follow(self, line: str) -> None:
+        """Takes note of one line of pip."""
         fetched = _FETCHED.match(line)
         if fetched:
             self.fetched += 1

@@ -19,7 +19,10 @@ from mithril_proxy.judge.tokens import Sentence, Token
 MIN_FRAME = 0.5  # share of the longer sentence's content that is common
 MIN_LIKENESS = 0.65  # or of all words in order, for short sentences: `they are in Japan`, `they are in North Korea`
 MAX_SPAN = 4  # tokens that can stand in one place: longer differences are another sentence, not another value
-_SUBJECT_RULES = frozenset({"name", "other-word"})
+MIN_CONTENT_FOR_WORDS = 0.6  # words that the lexicon does not know need a fuller frame to stand in one place
+OTHER_WORD = "other-word"
+_SUBJECT_RULES = frozenset({"name", OTHER_WORD})
+
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +33,12 @@ class Difference:
     rule: str
 
 
+_AGREES = Difference(0.0, "")
+
+
 def share_a_frame(one: Sentence, other: Sentence) -> bool:
     """True when two sentences are the same but for some places."""
-    if len(one.stems & other.stems) >= MIN_FRAME * max(len(one.stems), len(other.stems)):
+    if content_share(one, other) >= MIN_FRAME:
         return True
     return _matcher(one.tokens, other.tokens).ratio() >= MIN_LIKENESS
 
@@ -42,16 +48,24 @@ def _matcher(claim: Sequence[Token], memory: Sequence[Token]) -> SequenceMatcher
 
 
 def differences(claim: Sentence, memory: Sentence, lexicon: Lexicon) -> tuple[Difference, ...]:
-    """Every place where two sentences with a common frame exclude each other, strongest first.
+    """Every place where two sentences with a common frame differ, strongest first; strength 0 where they agree.
 
     Empty when they differ in what they speak of and in what they say of it: then they are two facts.
     """
-    found = tuple(dict.fromkeys(_in_place(claim.tokens, memory.tokens, lexicon)))
-    if len(found) > 1 and any(one.rule in _SUBJECT_RULES for one in found):
+    places = tuple(dict.fromkeys(_in_place(claim.tokens, memory.tokens, lexicon)))
+    if not content_share(claim, memory) >= MIN_CONTENT_FOR_WORDS:
+        places = tuple(place for place in places if place.rule != OTHER_WORD)
+    against = [place for place in places if place.strength]
+    if len(against) > 1 and any(place.rule in _SUBJECT_RULES for place in against):
         return ()
-    if not found and claim.is_negated != memory.is_negated:
+    if not against and claim.is_negated != memory.is_negated:
         return (Difference(0.85, "negation"),)
-    return tuple(sorted(found, key=lambda difference: -difference.strength))
+    return tuple(sorted(places, key=lambda place: -place.strength))
+
+
+def content_share(one: Sentence, other: Sentence) -> float:
+    """Share of the longer sentence's content that both have."""
+    return len(one.stems & other.stems) / max(len(one.stems), len(other.stems))
 
 
 def _in_place(claim: Sequence[Token], memory: Sequence[Token], lexicon: Lexicon) -> Iterator[Difference]:
@@ -63,21 +77,21 @@ def _in_place(claim: Sequence[Token], memory: Sequence[Token], lexicon: Lexicon)
 
 
 def span_difference(claim: Sequence[Token], memory: Sequence[Token], lexicon: Lexicon) -> Difference | None:
-    """How two spans in the same place exclude each other; None when they agree or tell nothing."""
+    """How two spans in the same place stand: a difference, of strength 0 when they agree; None when they tell nothing."""
     amounts = _amounts(claim, memory)
     if amounts is not None:
-        return amounts if amounts.strength else None
+        return amounts
     relation = _span_relation(claim, memory, lexicon)
     if relation is WordRelation.ANTONYM:
         return Difference(0.9, "antonym")
     if relation is WordRelation.EXCLUSIVE:
         return Difference(0.9, "exclusive-value")
     if relation is WordRelation.SAME:
-        return None
+        return _AGREES
     if any(token.is_name for token in claim) and any(token.is_name for token in memory):
         return Difference(0.75, "name")
     has_words = any(token.is_content for token in claim) and any(token.is_content for token in memory)
-    return Difference(0.5, "other-word") if has_words else None
+    return Difference(0.5, OTHER_WORD) if has_words else None
 
 
 def _amounts(claim: Sequence[Token], memory: Sequence[Token]) -> Difference | None:

@@ -68,11 +68,11 @@ class Comparer:
     def _in_frame(self, claim: Sentence, memory: Sentence) -> Comparison:
         if not share_a_frame(claim, memory):
             return UNRELATED
-        worst = next(iter(differences(claim, memory, self.lexicon)), None)
-        if worst is not None:
-            return Comparison(Relation.CONTRADICTS, worst.strength, f"contradiction.{worst.rule}")
+        places = differences(claim, memory, self.lexicon)
+        if places and places[0].strength:
+            return Comparison(Relation.CONTRADICTS, places[0].strength, f"contradiction.{places[0].rule}")
         shared = len(claim.stems & memory.stems) / min(len(claim.stems), len(memory.stems))
-        return ALIGNED if shared >= SAME_FACT else UNRELATED
+        return ALIGNED if shared >= SAME_FACT or places else UNRELATED
 
     def _as_fact(self, claim: tuple[Sentence, ...], memory: str) -> Comparison:
         verdict = compare_fact(claim, memory, self.tokeniser)

@@ -64,7 +64,7 @@ def _against_answer(passage: _Passage, answered: Answered, tokeniser: Tokeniser)
     answer = tokeniser.sentence(answered.answer)
     if _gives(passage, answer, question.stems):
         return _chosen(passage, answered, tokeniser) or _denied(passage, answer) or AGREES
-    return _rival(passage, answer, question) or Difference(0.45, "value-missing")
+    return _rival(passage, answer, question) or Difference(0.3, "value-missing")
 
 
 def _speaks_of(passage: _Passage, topic: Sentence) -> bool:

@@ -2,5 +2,6 @@
 
 from mithril_proxy.secrets.guard import SecretGuard, check_examples, load_guard
 from mithril_proxy.secrets.hits import FieldHit, Hit, Redacted, RedactedValue
+from mithril_proxy.secrets.stream import ByteScrubber, StreamScrubber
 
-__all__ = ["FieldHit", "Hit", "Redacted", "RedactedValue", "SecretGuard", "check_examples", "load_guard"]
+__all__ = ["ByteScrubber", "FieldHit", "Hit", "Redacted", "RedactedValue", "SecretGuard", "StreamScrubber", "check_examples", "load_guard"]

@@ -2,7 +2,7 @@
 
 1. One alternation of all rules is the gate: clean text is read once and left alone.
 2. Where the gate fires, a window is read by the rules that can match in it, and by their validators.
-3. A document with more matches than `MAX_VALIDATED` is redacted without asking the validators any further.
+3. Where a document has more matches than `MAX_VALIDATED`, every further window that fires is redacted as a whole.
 """
 
 from __future__ import annotations
@@ -21,14 +21,18 @@ from mithril_proxy.secrets.views import characters
 
 WINDOW_BYTES = 16_384
 OVERLAP_BYTES = 2_048
-MAX_VALIDATED = 10_000  # matches in one document; prose and code of 4 MB stay far below it
+MAX_VALIDATED = 5_000  # matches in one document: one a kilobyte in the largest claim that is judged
 RETRY_BYTES = 512  # a refused value up to this long is searched again for another rule's match inside it
 _NAME = re.compile(r"[\w.-]{0,64}$")
 
 
 @dataclass(slots=True)
-class _Budget:
+class _Reading:
+    """One reading of one text: how many matches may still be asked about, and how far matches have reached."""
+
+    encoded: bytes
     left: int = MAX_VALIDATED
+    reached: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,43 +50,53 @@ class Engine:
     def find(self, text: str) -> list[Span]:
         """What the rules match in `text`, in characters, in no order and maybe overlapping."""
         encoded = text.encode("utf-8", "surrogatepass")
-        spans = list(self._windows(encoded, _Budget()))
+        spans = list(self._windows(_Reading(encoded)))
         return spans if len(encoded) == len(text) else _in_characters(encoded, spans)
 
-    def _windows(self, encoded: bytes, budget: _Budget) -> Iterator[Span]:
+    def _windows(self, reading: _Reading) -> Iterator[Span]:
         at = 0
-        while fired := self._gate.search(encoded, at):
-            at = max(at, fired.start())
-            yield from self._window(encoded, at, at + WINDOW_BYTES, budget)
-            at += WINDOW_BYTES
+        while fired := self._gate.search(reading.encoded, at):
+            start = max(at, fired.start())
+            yield from self._window(reading, start, start + WINDOW_BYTES)
+            at = max(start + WINDOW_BYTES, reading.reached)
 
-    def _window(self, encoded: bytes, start: int, end: int, budget: _Budget) -> Iterator[Span]:
-        piece = encoded[max(0, start - 1) : end + OVERLAP_BYTES]
+    def _window(self, reading: _Reading, start: int, end: int) -> Iterator[Span]:
+        piece = reading.encoded[max(0, start - 1) : end + OVERLAP_BYTES]
         lowered = piece.lower()
         candidates = self._set.Match(piece)
-        for index in range(len(self.rules)) if candidates is None else candidates:
+        for index in range(len(self.rules)) if candidates is None else sorted(candidates):
             rule = self.rules[index]
-            if not rule.keywords or any(word in lowered for word in rule.keywords):
-                yield from self._matches(rule, index, encoded, (start, end), budget)
-
-    def _matches(
-        self, rule: Rule, rank: int, encoded: bytes, window: tuple[int, int], budget: _Budget
-    ) -> Iterator[Span]:
-        at, end = window
-        limit = min(len(encoded), end + OVERLAP_BYTES)
-        while match := rule.regex.search(encoded, at, limit):
-            if match.start() >= end:
+            if reading.left <= 0:
+                yield Span(start, _boundary(reading.encoded, end), index)
                 return
-            if match.end() == limit < len(encoded):
+            if not rule.keywords or any(word in lowered for word in rule.keywords):
+                yield from self._matches(rule, index, reading, start, end)
+
+    def _matches(self, rule: Rule, rank: int, reading: _Reading, at: int, end: int) -> Iterator[Span]:
+        encoded = reading.encoded
+        limit = min(len(encoded), end + OVERLAP_BYTES)
+        while reading.left > 0 and (match := rule.regex.search(encoded, at, limit)):
+            start, stop = match.span()
+            if start >= end:
+                return
+            if stop == limit < len(encoded):
                 limit = len(encoded)
                 continue
-            budget.left -= 1
+            reading.left -= 1
             secret = _secret_span(rule, match)
-            found = _accepted(rule, encoded, match, secret, budget)
+            found = _accepted(rule, encoded, match, secret)
             if found:
                 yield Span(*found, rank)
-            at = _next_start(match.start(), secret, found)
+            at = _next_start(start, secret, found)
+            reading.reached = max(reading.reached, at)
             limit = min(len(encoded), max(end, at) + OVERLAP_BYTES)
+
+
+def _boundary(encoded: bytes, end: int) -> int:
+    """`end`, moved on to where a character begins."""
+    while end < len(encoded) and encoded[end] & 0xC0 == 0x80:
+        end += 1
+    return min(end, len(encoded))
 
 
 def _next_start(start: int, secret: tuple[int, int], found: tuple[int, int] | None) -> int:
@@ -101,15 +115,11 @@ def _secret_span(rule: Rule, match: re2._Match) -> tuple[int, int]:
     return start, end
 
 
-def _accepted(
-    rule: Rule, encoded: bytes, match: re2._Match, secret: tuple[int, int], budget: _Budget
-) -> tuple[int, int] | None:
+def _accepted(rule: Rule, encoded: bytes, match: re2._Match, secret: tuple[int, int]) -> tuple[int, int] | None:
     """The span to redact; None when a test of the rule says that this is no credential."""
     if rule.extend:
         end = key_end(encoded, match.end())
         return None if end is None else (secret[0], end)
-    if budget.left < 0:
-        return secret
     candidate = _candidate(rule, encoded, match, secret)
     if rule.entropy and entropy(candidate.value) <= rule.entropy:
         return None

@@ -77,8 +77,8 @@ class SecretGuard:
 
     @property
     def assignment_rank(self) -> int | None:
-        """The rank of the first rule of kind `assignment`; None when no pack has one."""
-        return next((rank for rank, rule in enumerate(self.rules) if rule.kind == "assignment"), None)
+        """The rank of the rule `assignment`, which names what JSON keys give away; None when no pack has it."""
+        return next((rank for rank, rule in enumerate(self.rules) if rule.id == "assignment"), None)
 
     def hit(self, rank: int, value: str, start: int, end: int) -> Hit:
         """The hit of the rule at `rank` on `value`, which stands at `start`."""

@@ -135,33 +135,56 @@ _LOOKALIKES = dict(
         strict=True,
     )
 )
-_LETTERS = re2.compile(
-    "(?:[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
-    "|[\uff01-\uff5e\u2460-\u24ff\u2100-\u214f\U0001d400-\U0001d7ff" + "".join(_LOOKALIKES) + "]+)"
+INVISIBLE = (  # format characters and fillers that have no width
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f"
 )
+_ALIKE = "".join(_LOOKALIKES)
+_LETTERS = re2.compile(
+    f"[{INVISIBLE}\uff01-\uff5e\u2460-\u24ff\u2100-\u214f\U0001d400-\U0001d7ff]"
+    f"|[A-Za-z0-9_-][{_ALIKE}]|[{_ALIKE}][A-Za-z0-9_-]".encode()
+)
+_DROPPED = re2.compile(f"[{INVISIBLE}]+".encode())
 
 
-def _folded(run: str) -> tuple[str, int]:
-    plain = "".join(_LOOKALIKES.get(letter) or unicodedata.normalize("NFKC", letter) for letter in run)
-    visible = "".join(letter for letter in plain if letter.isprintable() and letter not in _BLANKS)
-    return visible, 1 if len(visible) == len(run) else 0
+@dataclass(frozen=True, slots=True)
+class LettersView:
+    """A text with letters folded one to one and invisible ones left out; `origins` says where each one stood."""
+
+    text: str
+    origins: list[int]
+
+    def start_of(self, offset: int) -> int:
+        """Where the character at `offset` of the view stands in the original."""
+        return self.origins[offset]
+
+    def end_of(self, offset: int) -> int:
+        """Where the character before `offset` of the view ends in the original."""
+        return self.origins[offset - 1] + 1
 
 
-_BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u3164\uffa0") | {
-    chr(code) for code in range(0xFE00, 0xFE10)
-}
-
-
-def letters(text: str) -> View | None:
+def letters(text: str) -> LettersView | None:
     """Invisible characters dropped, full-width and look-alike letters as the ASCII ones they pass for."""
-    return None if text.isascii() else replaced(text, _LETTERS, _folded)
+    if text.isascii() or not _LETTERS.search(text.encode("utf-8", "surrogatepass")):
+        return None
+    table = {letter: _plain(letter) for letter in set(text) if not letter.isascii()}
+    kept = [(offset, table.get(letter, letter)) for offset, letter in enumerate(text)]
+    shown = [(offset, letter) for offset, letter in kept if letter]
+    return LettersView("".join(letter for _, letter in shown), [offset for offset, _ in shown])
+
+
+def _plain(letter: str) -> str:
+    """The one letter that `letter` passes for; empty when it cannot be seen."""
+    if _DROPPED.match(letter.encode("utf-8", "surrogatepass")):
+        return ""
+    plain = _LOOKALIKES.get(letter) or unicodedata.normalize("NFKC", letter)
+    return plain if len(plain) == 1 else letter
 
 
 # ------------------------------------------------------------------ escapes
 _PERCENT = re2.compile(rb"(?:%[0-9A-Fa-f]{2})+")
 _ESCAPES = re2.compile(
-    rb"(?:\\u[0-9A-Fa-f]{4})+|(?:\\x[0-9A-Fa-f]{2})+|(?:\\[nrt\"'/\\])+|\\\r?\n[ \t]*|=\r?\n"
+    rb"(?:\\u[0-9A-Fa-f]{4})+|(?:\\x[0-9A-Fa-f]{2})+|(?:\\[nrt\"'/\\])+|(?:\\\r?\n[ \t]*)+|(?:=\r?\n)+"
     rb"|(?:=[0-9A-F]{2})+|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|quot|apos|amp|lt|gt|colon|equals|commat|sol|period);"
 )
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t"}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
 from mithril_proxy.errors import InvalidTransition, NotFound
 from mithril_proxy.store.changes import AuditEntry, Changes
@@ -29,11 +31,8 @@ class Sources(Part):
 
     async def source_by_key(self, key_digest: str) -> Source | None:
         """The registered source that a Mithril key (by SHA-256 hex) belongs to; None when unknown or revoked."""
-        keys = select(source_keys.c.principal).where(
-            source_keys.c.digest == key_digest, source_keys.c.revoked_at.is_(None)
-        )
-        rows = await self._read(select(sources).where(sources.c.principal.in_(keys)))
-        return await self._with_keys(rows[0]) if rows else None
+        rows = await self._read(_BY_KEY, {"key_digest": key_digest})
+        return _one_source(rows) if rows else None
 
     async def add_source(self, name: str, *, prior: float, key_digest: str, may_declare: Sequence[str] = ()) -> Source:
         """Register a source, or issue one more key to it. Raises InvalidTransition when the name is reserved.
@@ -56,18 +55,15 @@ class Sources(Part):
 
     async def source(self, name: str) -> Source:
         """One source by principal. Raises NotFound."""
-        rows = await self._read(select(sources).where(sources.c.principal == name))
+        rows = await self._read(_WITH_KEYS.where(sources.c.principal == name))
         if not rows:
             raise NotFound(f"no source {name!r}")
-        return await self._with_keys(rows[0])
+        return _one_source(rows)
 
     async def sources(self) -> Sequence[Source]:
         """Every source, by name."""
-        rows = await self._read(select(sources).order_by(sources.c.name, sources.c.principal))
-        keys: dict[str, list[str]] = {}
-        for key in await self._read(_LIVE_KEYS):
-            keys.setdefault(key["principal"], []).append(key["digest"])
-        return [source_of(row, keys.get(row["principal"], ())) for row in rows]
+        rows = await self._read(_WITH_KEYS)
+        return [_one_source(list(group)) for _, group in groupby(rows, key=itemgetter("principal"))]
 
     async def reset_source(self, name: str, *, reputation: float, reason: str) -> Source:
         """Set a reputation by hand. Raises NotFound."""
@@ -137,16 +133,24 @@ class Sources(Part):
         await self._writer.run(change)
         return await self.source(name)
 
-    async def _with_keys(self, row: Row) -> Source:
-        keys = await self._read(_LIVE_KEYS.where(source_keys.c.principal == row["principal"]))
-        return source_of(row, (key["digest"] for key in keys))
 
-
-_LIVE_KEYS = (
-    select(source_keys.c.principal, source_keys.c.digest)
-    .where(source_keys.c.revoked_at.is_(None))
-    .order_by(source_keys.c.created_at, source_keys.c.digest)
+_IS_LIVE = and_(source_keys.c.principal == sources.c.principal, source_keys.c.revoked_at.is_(None))
+_WITH_KEYS = (
+    select(sources, source_keys.c.digest)
+    .select_from(sources.outerjoin(source_keys, _IS_LIVE))
+    .order_by(sources.c.name, sources.c.principal, source_keys.c.created_at, source_keys.c.digest)
 )
+_OWNER = source_keys.alias("owner")
+_BY_KEY = _WITH_KEYS.where(
+    sources.c.principal.in_(
+        select(_OWNER.c.principal).where(_OWNER.c.digest == bindparam("key_digest"), _OWNER.c.revoked_at.is_(None))
+    )
+)
+
+
+def _one_source(rows: Sequence[Row]) -> Source:
+    """The source that all of `rows` are about, one a live key."""
+    return source_of(rows[0], (row["digest"] for row in rows if row["digest"] is not None))
 
 
 def _source_row(connection: Connection, name: str) -> Row:

@@ -197,4 +197,5 @@ def describe(error: BaseException) -> str:
     cause = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(cause, sqlite3.Error):
         return str(cause)
-    return f"{type(cause).__name__} {getattr(cause, 'sqlstate', None) or ''}".strip()
+    name = type(getattr(cause, "__cause__", None) or cause).__name__  # asyncpg's own class stands behind SQLAlchemy's
+    return f"{name} {getattr(cause, 'sqlstate', None) or ''}".strip()

@@ -156,7 +156,7 @@ def _match(method: str, path: str) -> Match:
 def test_a_form_of_a_real_client_is_judged_and_sent(name: str) -> None:
     method, path, parts = FORMS[name]
     call = decode_write(_match(method, path), MULTIPART, "", multipart(*parts), rules=RULES, new_id=ids())
-    sent = prepare(call, call.claims, tags=forward_tags(call, Status.WARN, "slack", TAGS))
+    sent = prepare(call, call.claims, tags=forward_tags(call, Status.WARN, "slack", TAGS, is_session_own=True))
     assert len(call.claims) == 1
     assert call.dropped == ()
     assert call.claims[0].text.encode() in render(sent, "B").body

@@ -35,7 +35,7 @@ def _sent(row: Row, *, change: Callable[[str], str] = _unchanged, status: Status
     call = row.decode()
     claims = tuple(_judged(claim, change) for claim in call.claims)
     annotations = tuple(Annotation(said.locator, change(said.text)) for said in call.annotations)
-    tags = forward_tags(call, status, "slack", TAGS)
+    tags = forward_tags(call, status, "slack", TAGS, is_session_own=True)
     return prepare(call, claims, tags=tags, annotations=annotations)
 
 

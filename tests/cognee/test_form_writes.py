@@ -149,7 +149,7 @@ def test_the_time_of_a_fact_is_read_from_its_metadata(metadata: object, claimed_
         ([NAME, ("raw_data", "x"), ("external_metadata", "[1]")], "external_metadata: expected a JSON array"),
         (
             [NAME, ("raw_data", "x"), ("external_metadata", '[{"a": 1, "a": 2}]')],
-            "external_metadata: a key is given twice",
+            "external_metadata: the key 'a' is given twice",
         ),
         ([NAME, ("raw_data", "x"), ("external_metadata", '[{"node_set": ["a"]}]')], "node_set and _cognee"),
         ([NAME, ("raw_data", "x"), ("external_metadata", '[{"_cognee": 1}]')], "node_set and _cognee"),
@@ -182,7 +182,7 @@ def test_a_path_as_content_is_refused() -> None:
 
 def test_a_session_turn_is_sent_as_a_string_since_cognee_drops_files_there() -> None:
     call = form_call(REMEMBER, NAME, ("session_id", "s1"), ("data", File(b"from the sdk")), ("raw_data", "said"))
-    sent = prepare(call, call.claims, tags=forward_tags(call, Status.WARN, "slack", TAGS))
+    sent = prepare(call, call.claims, tags=forward_tags(call, Status.WARN, "slack", TAGS, is_session_own=True))
     assert (call.session, call.sessions, call.is_session) == ("s1", ("s1",), True)
     assert fields_named(sent.fields, "raw_data") == ["from the sdk", "said"]
     assert fields_named(sent.fields, "node_set") == ["verified", "slack"]
@@ -191,7 +191,7 @@ def test_a_session_turn_is_sent_as_a_string_since_cognee_drops_files_there() -> 
 
 def test_a_session_with_unjudged_turns_is_never_tagged() -> None:
     call = form_call(REMEMBER, NAME, ("session_id", "s1"), ("raw_data", "said"))
-    assert forward_tags(call, Status.ACCEPT, "slack", TAGS, is_session_own=False) == ()
+    assert forward_tags(call, Status.ACCEPT, "slack", TAGS) == ()
 
 
 @pytest.mark.parametrize(

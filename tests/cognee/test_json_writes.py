@@ -37,7 +37,7 @@ def test_an_entry_is_one_claim_whose_other_strings_are_judged_with_it() -> None:
 
 def test_an_admitted_entry_is_rebuilt_with_node_sets_of_its_own() -> None:
     call = json_call(ENTRY, _qa(node_set=["VERIFIED", "team"], feedback_score="4"))
-    sent = prepare(call, call.claims, tags=forward_tags(call, Status.WARN, "slack", TAGS))
+    sent = prepare(call, call.claims, tags=forward_tags(call, Status.WARN, "slack", TAGS, is_session_own=True))
     assert sent.document == {
         "entry": {
             "type": "qa",

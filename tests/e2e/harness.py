@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 import subprocess
 import uuid
 from collections.abc import Mapping
@@ -17,6 +19,7 @@ from mithril_proxy.demo.cognee_server import Cognee, client_environment
 from mithril_proxy.demo.mithril_server import Mithril
 from mithril_proxy.demo.outcome import files_that_hold
 
+HISTORY = "cognee_db"  # Cognee's relational store: users, datasets, runs, and the history of questions
 TIMEOUT_S = 180.0  # a first write to a new dataset took 6 s on an idle machine; CI's is not idle
 
 
@@ -60,12 +63,25 @@ class Stack:
         return entry
 
     def is_upstream(self, text: str) -> bool:
-        """True when Cognee itself knows `text`: in its memory, its documents or any byte below its folder."""
+        """True when Cognee itself has `text`: in its memory, its documents, or any store below its folder.
+
+        Its history of questions does not count: Mithril's own probe asks about the text and stands there.
+        """
         return bool(
-            any(text in found for found in recalled(self.http, self.cognee.url, self.cognee.headers, text))
+            any(text in found for found in recalled(self.http, self.cognee.url, self.cognee.headers, about(text)))
             or any(text in document for document in self.documents())
-            or files_that_hold(self.cognee.folder, text.encode())
+            or any(HISTORY not in path.name for path in files_that_hold(self.cognee.folder, text.encode()))
+            or self._tables_that_hold(text) - {"queries"}
         )
+
+    def _tables_that_hold(self, text: str) -> set[str]:
+        """The tables of Cognee's relational store with `text` in some column."""
+        path = self.cognee.folder / "system" / "databases" / HISTORY
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+            tables = [name for (name,) in database.execute("select name from sqlite_master where type = 'table'")]
+            return {
+                name for name in tables if any(text in str(row) for row in database.execute(f'select * from "{name}"'))
+            }
 
     def documents(self) -> list[str]:
         """The raw text of every document in this test's dataset, read past Mithril."""
@@ -127,9 +143,10 @@ class Writer:
             files={"data": (f"{codename()}.txt", text.encode(), "text/plain")},
         )
 
-    def recall(self, query: str, **fields: Any) -> list[str]:
-        """The texts that a recall through the proxy returns."""
-        return recalled(self.stack.http, self.stack.mithril.url, self.headers, query, **fields)
+    def recalls(self, text: str, **fields: Any) -> bool:
+        """True when a recall through the proxy brings `text` back."""
+        found = recalled(self.stack.http, self.stack.mithril.url, self.headers, about(text), **fields)
+        return any(text in each for each in found)
 
 
 def recalled(http: httpx2.Client, url: str, headers: Mapping[str, str], query: str, **fields: Any) -> list[str]:
@@ -140,6 +157,11 @@ def recalled(http: httpx2.Client, url: str, headers: Mapping[str, str], query: s
         return []
     assert response.status_code == 200, response.text
     return [str(found["text"]) for found in response.json()]
+
+
+def about(text: str) -> str:
+    """A question about `text` that does not hold it: Cognee keeps the words of every question on disk."""
+    return " ".join(text.split()[:3])
 
 
 def decided(response: httpx2.Response) -> str:

@@ -20,7 +20,7 @@ def test_an_honest_write_of_a_trusted_source_is_recalled_through_the_proxy(stack
     assert response.status_code == 200, response.text
     assert decided(response) == "warn"  # 0.842: fresh and trusted, with nothing yet to corroborate it
     assert float(response.headers["X-Mithril-Score"]) == pytest.approx(0.842, abs=0.001)
-    assert any(fact in found for found in writer.recall(fact))
+    assert writer.recalls(fact)
     assert stack.is_upstream(fact)
 
 
@@ -32,10 +32,10 @@ def test_a_write_of_an_unknown_source_is_not_in_cognee_until_a_person_releases_i
     assert body["status"] == "quarantined"
     assert not stack.is_upstream(fact)
     assert stack.held_text(fact)["id"] == body["quarantine_id"]
-    assert not any(fact in found for found in stack.register(0.98).recall(fact))
+    assert not stack.register(0.98).recalls(fact)
 
     stack.mithril.command("quarantine", "release", body["quarantine_id"], "--reason", "checked with the gardener")
-    assert any(fact in found for found in stack.register(0.98).recall(fact))
+    assert stack.register(0.98).recalls(fact)
     assert stack.is_upstream(fact)
 
 
@@ -67,8 +67,10 @@ def test_a_planted_key_is_nowhere_afterwards_and_its_source_pays(stack: Stack) -
     response = planter.remember(f"The {depot} depot is opened with the key {key} in the evening.")
     assert "redact.aws-access-key" in reasons_of(stack, response.headers["X-Mithril-Decision"])
 
-    assert any(f"The {depot} depot" in found for found in planter.recall(f"{depot} depot"))  # the rest is remembered
-    assert files_that_hold(stack.cognee.folder, f"The {depot} depot".encode())  # and this search finds what is there
+    assert planter.recalls(f"The {depot} depot is opened")  # the rest is remembered
+    assert files_that_hold(
+        stack.cognee.folder, f"The {depot} depot is opened".encode()
+    )  # and this search finds what is there
     assert files_that_hold(stack.cognee.folder, key.encode()) == []
     assert files_that_hold(stack.mithril.folder, key.encode()) == []
     assert stack.reputation(planter.source) == pytest.approx(0.98 * 0.78)
@@ -88,7 +90,7 @@ def test_a_verified_tag_of_an_admitted_write_does_not_rename_verified_memory(sta
     assert decided(writer.remember(before)) == "warn"
     assert decided(writer.remember(after, node_set=["VERIFIED"])) == "warn"
     for fact in (before, after):
-        assert any(fact in found for found in writer.recall(fact))
+        assert writer.recalls(fact)
 
 
 def reasons_of(stack: Stack, decision_id: str) -> list[str]:

@@ -6,27 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.harness import Stack, codename
+from tests.e2e.harness import Stack, about, codename
 
 pytestmark = pytest.mark.e2e
 
 
-def test_the_sdk_writes_and_recalls_through_the_proxy(stack: Stack, tmp_path: Path) -> None:
+def test_the_sdk_writes_and_recalls_and_reads_a_diverted_write_as_an_answer(stack: Stack, tmp_path: Path) -> None:
     fact = f"The {codename()} observatory is closed on Mondays."
-    writer = stack.register(0.98)
-    target = {"url": stack.mithril.url, "key": writer.headers["X-Api-Key"], "dataset": stack.dataset}
-    wrote, found = stack.sdk([{**target, "remember": fact}, {**target, "recall": fact}], tmp_path)
+    rumour = f"The {codename()} quarry pays its debts in salt."
+    trusted, doubted = ({**_target(stack, prior), "dataset": stack.dataset} for prior in (0.98, 0.30))
+    wrote, found, diverted = stack.sdk(
+        [{**trusted, "remember": fact}, {**trusted, "recall": about(fact)}, {**doubted, "remember": rumour}], tmp_path
+    )
     assert wrote["texts"] == ["completed"]
     assert any(fact in text for text in found["texts"])
-
-
-def test_the_sdk_reads_a_diverted_write_as_an_answer_and_not_as_an_error(stack: Stack, tmp_path: Path) -> None:
-    fact = f"The {codename()} quarry pays its debts in salt."
-    key = stack.register(0.30).headers["X-Api-Key"]
-    target = {"url": stack.mithril.url, "key": key, "dataset": stack.dataset}
-    (wrote,) = stack.sdk([{**target, "remember": fact}], tmp_path)
-    assert wrote["texts"] == ["quarantined"]
-    assert not stack.is_upstream(fact)
+    assert diverted["texts"] == ["quarantined"]
+    assert not stack.is_upstream(rumour)
 
 
 def test_cognee_cli_writes_and_recalls_through_the_proxy(stack: Stack, tmp_path: Path) -> None:
@@ -35,7 +30,11 @@ def test_cognee_cli_writes_and_recalls_through_the_proxy(stack: Stack, tmp_path:
     connection = ("--api-url", stack.mithril.url, "--api-key", key)
     wrote = stack.cognee_command("cognee-cli", *connection, "remember", fact, "-d", stack.dataset, home=tmp_path)
     assert wrote.returncode == 0, wrote.stdout + wrote.stderr
-    asked = ("recall", fact, "-t", "CHUNKS", "-d", stack.dataset, "-f", "json")
+    asked = ("recall", about(fact), "-t", "CHUNKS", "-d", stack.dataset, "-f", "json")
     found = stack.cognee_command("cognee-cli", *connection, *asked, home=tmp_path)
     assert found.returncode == 0, found.stdout + found.stderr
     assert fact in found.stdout
+
+
+def _target(stack: Stack, prior: float) -> dict[str, str]:
+    return {"url": stack.mithril.url, "key": stack.register(prior).headers["X-Api-Key"]}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ async def kinds(store: Store) -> list[str]:
     ],
 )
 async def test_a_decision_is_an_incident_when_its_evidence_says_so(
-    store: Store, clock: FixedClock, over: dict[str, object], expected: list[str]
+    store: Store, clock: FixedClock, over: dict[str, Any], expected: list[str]
 ) -> None:
     await store.record(decision(clock, **over))
     assert await kinds(store) == expected

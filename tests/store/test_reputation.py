@@ -71,8 +71,8 @@ async def test_every_move_is_an_event_with_what_was_before_and_after(store: Stor
     for step in (GOOD, BAD):
         await store.record(decision(clock), step=step)
     newest, oldest = await store.reputation_events("slack", Page())
-    assert (oldest.before, oldest.after, oldest.reason) == (0.6, pytest.approx(0.64), "good")
-    assert (newest.before, newest.after, newest.reason) == (oldest.after, pytest.approx(0.4992), "bad")
+    assert [oldest.before, oldest.after, newest.after] == pytest.approx([0.6, 0.64, 0.4992])
+    assert (newest.before, oldest.reason, newest.reason) == (oldest.after, "good", "bad")
     assert [event.id for event in await store.reputation_events("slack", Page(before=str(newest.id)))] == [oldest.id]
 
 

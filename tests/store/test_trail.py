@@ -116,3 +116,14 @@ async def test_an_audit_longer_than_a_page_is_read_to_its_end(store: Store, rows
     await asyncio.gather(*(store.append_audit("sign-in", f"user {number}", {}) for number in range(rows)))
     report = await store.verify_audit()
     assert (report.rows, report.broken) == (rows + 1, None)
+
+
+async def test_an_opening_row_that_was_tampered_with_does_not_stop_the_next_process(
+    store: Store, database_url: str, clock: FixedClock, tampering: Tampering
+) -> None:
+    await fill(store, clock, 1)
+    await tampering.run("UPDATE audit SET payload = 'nonsense' WHERE kind = 'writer'")
+    other = await open_store(database_url, FixedClock(stream=7))
+    await other.append_audit("sign-in", "ada", {})
+    await other.close()
+    assert str((await store.verify_audit()).broken).startswith("row 1 ")

@@ -35,7 +35,7 @@ def _by_type(schema: Schema, root: Schema, depth: int) -> Any:
         return [smallest(schema.get("items", {}), root, depth=depth + 1)] * int(schema.get("minItems", 0))
     if kind in ("integer", "number"):
         return schema.get("minimum", _EMPTY[kind])
-    return _EMPTY.get(kind, "-".ljust(int(schema.get("minLength", 0)), "-") if kind == "string" else None)
+    return _EMPTY.get(kind, "-" * int(schema.get("minLength", 0)) if kind == "string" else None)
 
 
 def _object(schema: Schema, root: Schema, depth: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import hmac
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp
@@ -20,6 +20,7 @@ from mithril_proxy.chain.reputation_rule import reputation_step
 from mithril_proxy.clock import Clock, SystemClock
 from mithril_proxy.errors import ConfigurationError, MithrilError
 from mithril_proxy.firewall import Firewall
+from mithril_proxy.ingest.sources import OperatorIdentifier
 from mithril_proxy.judge.danger import DangerRules, check_rules
 from mithril_proxy.judge.floor import FlooredJudge
 from mithril_proxy.judge.local import LocalJudge
@@ -37,7 +38,7 @@ from mithril_proxy.secrets import SecretGuard, check_examples, load_guard
 from mithril_proxy.settings import Settings
 from mithril_proxy.store import open_store
 from mithril_proxy.store.interface import Recorded, ReputationStep, Store
-from mithril_proxy.telemetry import Metrics
+from mithril_proxy.telemetry import Metrics, configure_logging
 from mithril_proxy.types import Decision, HeldWrite, Judge
 
 if TYPE_CHECKING:
@@ -177,6 +178,19 @@ async def running(settings: Settings, log: FilteringBoundLogger) -> AsyncIterato
     finally:
         await upstream.close()
         await store.close()
+
+
+@asynccontextmanager
+async def build_operator_plane(settings: Settings, source: str) -> AsyncIterator[DataPlane]:
+    """A data plane for connectors in this process: on no socket, so its caller may name any source.
+
+    Raises ConfigurationError.
+    """
+    async with running(settings, configure_logging("warning", settings.log_format)) as application:
+        services = application.data_plane.services
+        identifier = OperatorIdentifier(services.policy, application.store, source, services.service_key)
+        application.data_plane.services = replace(services, identifier=identifier)
+        yield application.data_plane
 
 
 def build_agent_tools(application: Application, credentials: Credentials, dataset: str) -> AgentTools:

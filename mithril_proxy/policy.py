@@ -216,6 +216,18 @@ class JudgeRule(_Section):
     output_price: Annotated[float, Field(ge=0.0)]
 
 
+SourceName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+
+
+class Ingest(_Section):
+    """Which source the connectors write as, where no option says so."""
+
+    slack: SourceName
+    files: SourceName | Literal[""]
+    channels: dict[str, SourceName] = {}
+    authors: dict[str, SourceName] = {}
+
+
 class Secrets(_Section):
     """Which credential rules are loaded. Paths are relative to the policy file."""
 
@@ -254,6 +266,7 @@ class Policy(_Section):
     responses: Responses
     limits: Limits
     judge: JudgeRule
+    ingest: Ingest
     secrets: Secrets
     folder: Path = Field(default=Path(), exclude=True)
     digest: str = Field(default="", exclude=True)

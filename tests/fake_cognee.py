@@ -40,12 +40,17 @@ class Stored:
 
 @dataclass
 class FakeCognee:
-    """What it was told, and the application that was told it. `refuses` answers writes with this status."""
+    """What it was told, and the application that was told it. `refuses` answers writes with this status.
+
+    Without `searches` a recall finds nothing: looking through ten thousand documents ten thousand times takes minutes.
+    """
 
     documents: list[Stored] = field(default_factory=list)
     api_keys: list[str | None] = field(default_factory=list)
     writes: int = 0
     refuses: int | None = None
+    searches: bool = True
+    _known: set[str] = field(default_factory=set)
 
     @property
     def app(self) -> Starlette:
@@ -99,11 +104,13 @@ class FakeCognee:
                 )
                 for place, upload in enumerate(uploads)
             ]
-        known = {document.data_id for document in self.documents}
-        self.documents += [document for document in stored if document.data_id not in known]
+        self.documents += [document for document in stored if document.data_id not in self._known]
+        self._known.update(document.data_id for document in stored)
         return dataset, stored
 
     async def recall(self, request: Request) -> Response:
+        if not self.searches:
+            return JSONResponse([])
         asked = await request.json()
         wanted = set(asked["node_name"])
         words = set(_words(asked["query"]))
@@ -132,6 +139,7 @@ class FakeCognee:
         if len(kept) == len(self.documents):
             return JSONResponse({"message": "no such data"}, 404)
         self.documents = kept
+        self._known.discard(request.path_params["data_id"])
         return Response(status_code=200)
 
     async def raw(self, request: Request) -> Response:

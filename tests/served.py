@@ -33,7 +33,7 @@ async def served(app: ASGIApp) -> AsyncIterator[str]:
     task = asyncio.create_task(server.serve([bound]))
     try:
         while not server.started:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # noqa: ASYNC110 - uvicorn says by an attribute that it has started
         yield url
     finally:
         server.should_exit = True

@@ -23,9 +23,11 @@ TIMEOUT_S = 600.0  # a blocking remember waits for Cognee's pipeline
 async def relay_server(url: str, key: str) -> AsyncIterator[Server[Any]]:
     """A server with the tools that `key` has at `url`. Raises UpstreamUnavailable when they cannot be asked for."""
     headers = {"authorization": f"Bearer {key}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=TIMEOUT_S, trust_env=False) as http:
-        async with Client(streamable_http_client(url, http_client=http), cache=None) as client:
-            yield _server(client)
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=TIMEOUT_S, trust_env=False) as http,
+        Client(streamable_http_client(url, http_client=http), cache=None) as client,
+    ):
+        yield _server(client)
 
 
 def _server(client: Client) -> Server[Any]:

@@ -10,7 +10,7 @@ from mithril_proxy.clock import Clock
 from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.firewall import Firewall
 from mithril_proxy.policy import Policy
-from mithril_proxy.proxy.identity import Identifier
+from mithril_proxy.proxy.identity import Identifies
 from mithril_proxy.proxy.reserved import KnownSources
 from mithril_proxy.proxy.upstream import Upstream
 from mithril_proxy.secrets import SecretGuard
@@ -25,7 +25,7 @@ class Services:
     policy: Policy
     guard: SecretGuard
     firewall: Firewall
-    identifier: Identifier
+    identifier: Identifies
     known_sources: KnownSources
     service_key: str | None
 

@@ -16,7 +16,7 @@ from mithril_proxy.mcp.callers import Credentials, tool_error
 from mithril_proxy.mcp.servers import agent_server
 from mithril_proxy.store.interface import Page, QuarantineFilter
 from mithril_proxy.types import Mode, ReviewState
-from tests.mcp.conftest import SERVICE_KEY, Setup
+from tests.whole import SERVICE_KEY, Setup
 
 TRUSTED = 0.98
 MIDDLING = 0.60
@@ -32,7 +32,7 @@ def agent(setup: Setup, name: str | None) -> Client:
 def value(result: CallToolResult) -> dict[str, Any]:
     assert not result.is_error, result.content
     assert result.structured_content is not None
-    return result.structured_content
+    return dict(result.structured_content)
 
 
 def failure(result: CallToolResult) -> str:
@@ -53,7 +53,7 @@ async def test_a_trusted_fact_is_stored_verified_and_can_be_recalled(setup: Setu
     async with agent(setup, "docs-bot") as client:
         remembered = value(await client.call_tool("mithril_remember", {"text": FACT, "tags": ["offices"]}))
         recalled = value(await client.call_tool("mithril_recall", {"query": "When does the Lisbon office open?"}))
-    assert remembered["stored"] and remembered["status"] == "warn"
+    assert (remembered["stored"], remembered["status"]) == (True, "warn")
     assert setup.cognee.documents[0].node_sets[:2] == ("verified", "docs-bot")
     assert setup.cognee.api_keys == [SERVICE_KEY]
     assert [(one["text"], one["source"], one["dataset"]) for one in recalled["memories"]] == [
@@ -191,4 +191,4 @@ async def test_a_policy_that_only_observes_stores_what_it_would_have_held(setup:
     setup.application.data_plane.services = replace(services, policy=observing)
     async with agent(setup, "chat-bot") as client:
         remembered = value(await client.call_tool("mithril_remember", {"text": FACT}))
-    assert remembered["stored"] and remembered["status"] == "passed"
+    assert (remembered["stored"], remembered["status"]) == (True, "passed")

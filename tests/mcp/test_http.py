@@ -14,9 +14,9 @@ from starlette.applications import Starlette
 
 from mithril_proxy.app import build_admin_plane, build_mcp_plane
 from mithril_proxy.mcp.http import with_mcp
-from tests.mcp.conftest import ADMIN_TOKEN, SERVICE_KEY, Setup
 from tests.mcp.test_agent_tools import FACT, MIDDLING, TRUSTED, failure, value
 from tests.served import served
+from tests.whole import ADMIN_TOKEN, SERVICE_KEY, Setup
 
 
 @pytest_asyncio.fixture

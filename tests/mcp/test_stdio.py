@@ -12,9 +12,9 @@ import pytest_asyncio
 from mcp import Client, StdioServerParameters
 
 from mithril_proxy.app import build_admin_plane
-from tests.mcp.conftest import ADMIN_TOKEN, SERVICE_KEY, Setup
 from tests.mcp.test_agent_tools import FACT, MIDDLING, TRUSTED, value
 from tests.served import served
+from tests.whole import ADMIN_TOKEN, SERVICE_KEY, Setup
 
 
 def program(folder: Path, *arguments: str, **environment: str) -> StdioServerParameters:

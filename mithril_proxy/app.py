@@ -28,12 +28,15 @@ from mithril_proxy.judge.openai import OpenAIJudge, connect
 from mithril_proxy.judge.prompts import load_prompts
 from mithril_proxy.policy import Policy, load_policy
 from mithril_proxy.proxy import DataPlane, Services
+from mithril_proxy.proxy.documents import DocumentReader
 from mithril_proxy.proxy.headers import rebuilt_request_headers
 from mithril_proxy.proxy.identity import Identifier
+from mithril_proxy.proxy.posture import Observation
 from mithril_proxy.proxy.reevaluate import Reevaluator
 from mithril_proxy.proxy.release import Releases
 from mithril_proxy.proxy.reserved import KnownSources
 from mithril_proxy.proxy.upstream import AiohttpUpstream, Upstream
+from mithril_proxy.proxy.versions import narrowed, observe_version
 from mithril_proxy.secrets import SecretGuard, check_examples, load_guard
 from mithril_proxy.settings import Settings
 from mithril_proxy.store import open_store
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
     from mithril_proxy.mcp.http import McpPlane
     from mithril_proxy.mcp.operator_tools import OperatorTools
 
+KNOWN_UPSTREAM_S = 300.0  # Cognee's /health opens both its databases, so it is asked gently
+UNKNOWN_UPSTREAM_S = 5.0
 HEAL_EVERY_S = 30.0  # the circuit of a judge that was down closes again after as long
 
 
@@ -126,6 +131,8 @@ class Application:
     log: FilteringBoundLogger
     data_plane: DataPlane
     recent: RecentWrites
+    rules: Rules
+    version: Observation
 
     async def reload(self) -> bool:
         """Load the policy again. False, with the reason in the log, when it is wrong: the old one stays."""
@@ -136,10 +143,25 @@ class Application:
             self.log.error("policy.reload_refused", reason=str(error), kept=before)
             await self.store.append_audit("policy", before, {"event": "reload_refused", "reason": str(error)})
             return False
-        self.data_plane.services = build_services(self.settings, rules, self.store, self.recent, self.clock)
+        self.rules = rules
+        self._rebuild()
         self.log.info("policy.reloaded", digest=rules.policy.digest, before=before)
         await self.store.append_audit("policy", rules.policy.digest, {"event": "reloaded", "before": before})
         return True
+
+    async def observe_upstream(self) -> bool:
+        """Look at the upstream's version; recalls are narrowed while Mithril does not know it. True when it does."""
+        version = await observe_version(self.upstream)
+        if version != self.version:
+            log = self.log.info if version.verdict == "ok" else self.log.warning
+            log("upstream.version", detail=version.detail, advice=version.advice)
+            self.version = version
+            self._rebuild()
+        return version.verdict == "ok"
+
+    def _rebuild(self) -> None:
+        rules = replace(self.rules, policy=narrowed(self.rules.policy, self.version))
+        self.data_plane.services = build_services(self.settings, rules, self.store, self.recent, self.clock)
 
 
 def build_services(settings: Settings, rules: Rules, store: Store, recent: RecentWrites, clock: Clock) -> Services:
@@ -156,6 +178,7 @@ def build_services(settings: Settings, rules: Rules, store: Store, recent: Recen
         identifier=Identifier(policy, store, service_key),
         known_sources=KnownSources(store, policy, clock),
         service_key=service_key,
+        documents=DocumentReader.of(policy),
     )
 
 
@@ -169,12 +192,14 @@ async def running(settings: Settings, log: FilteringBoundLogger) -> AsyncIterato
     try:
         rules = load_rules(settings, clock)
         recent = RecentWrites(rules.policy.joins, clock)
-        services = build_services(settings, rules, store, recent, clock)
+        version = await observe_version(upstream)
+        policy = narrowed(rules.policy, version)
+        services = build_services(settings, replace(rules, policy=policy), store, recent, clock)
         await store.append_audit(
             "policy", services.policy.digest, {"event": "started", "mode": services.policy.mode.value}
         )
         data_plane = DataPlane(services, store, upstream, metrics, clock, log)
-        yield Application(settings, store, upstream, metrics, clock, log, data_plane, recent)
+        yield Application(settings, store, upstream, metrics, clock, log, data_plane, recent, rules, version)
     finally:
         await upstream.close()
         await store.close()
@@ -251,6 +276,13 @@ async def build_reevaluator(services: Services, store: Store, upstream: Upstream
     releases = Releases(store, upstream, services.policy, services.service_key)
     headers = rebuilt_request_headers(releases.headers(), content_type=b"application/json", accept=b"application/json")
     return Reevaluator(store, services.firewall, releases, await services.tags(), headers, clock)
+
+
+async def watch_upstream(application: Application) -> None:
+    """Look at the upstream's version again and again: often while it is unknown. Runs until it is cancelled."""
+    while True:
+        is_known = await application.observe_upstream()
+        await asyncio.sleep(KNOWN_UPSTREAM_S if is_known else UNKNOWN_UPSTREAM_S)
 
 
 async def heal_forever(application: Application, every_s: float = HEAL_EVERY_S) -> None:

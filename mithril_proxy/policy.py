@@ -176,6 +176,18 @@ class Routes(_Section):
     agents: bool
 
 
+class Documents(_Section):
+    """How PDF, DOCX, XLSX and PPTX files are read, and what one may cost."""
+
+    read: bool
+    forward_original: bool
+    timeout_s: Positive
+    memory_bytes: Annotated[int, Field(ge=134_217_728)]
+    max_unpacked_bytes: Annotated[int, Field(ge=1024)]
+    max_pages: Annotated[int, Field(ge=1)]
+    max_at_once: Annotated[int, Field(ge=1)]
+
+
 class Responses(_Section):
     """HTTP statuses of the answers to diverted writes."""
 
@@ -263,6 +275,7 @@ class Policy(_Section):
     forward: Forward
     recall: Recall
     routes: Routes
+    documents: Documents
     responses: Responses
     limits: Limits
     judge: JudgeRule

@@ -15,10 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _postgres import postgres_programs, running_postgres  # noqa: E402
-
 from mithril_proxy.demo.venvs import cognee_environment, mithril_environment, prepare  # noqa: E402
 from mithril_proxy.errors import DemoFailed  # noqa: E402
+from tests import postgres  # noqa: E402
 
 CHECKS = (
     ("ruff", "check", "."),
@@ -76,11 +75,11 @@ def _run_pytest(python: Path, arguments: Sequence[str], lacking: dict[str, str],
 @contextlib.contextmanager
 def _services(lacking: dict[str, str]) -> Iterator[dict[str, str]]:
     """The environment of the tests, with the servers that they need running."""
-    if "postgres" in lacking or "MITHRIL_TEST_POSTGRES_URL" in os.environ:
+    if "postgres" in lacking or postgres.URL_VARIABLE in os.environ:
         yield dict(os.environ)
         return
-    with running_postgres() as url:
-        yield {**os.environ, "MITHRIL_TEST_POSTGRES_URL": url}
+    with postgres.cluster() as url:
+        yield {**os.environ, postgres.URL_VARIABLE: url}
 
 
 def _lacking_layers() -> dict[str, str]:
@@ -88,9 +87,15 @@ def _lacking_layers() -> dict[str, str]:
     lacking = {}
     if not (shutil.which("chromium") and shutil.which("chromedriver")):
         lacking["browser"] = "Chromium (Debian: chromium chromium-driver)"
-    if not (postgres_programs() or "MITHRIL_TEST_POSTGRES_URL" in os.environ):
+    if not (_has_postgres() or postgres.URL_VARIABLE in os.environ):
         lacking["postgres"] = "PostgreSQL (Debian: postgresql)"
     return lacking
+
+
+def _has_postgres() -> bool:
+    with contextlib.suppress(SystemExit):
+        return bool(postgres.binaries())
+    return False
 
 
 def _development_requirements() -> list[str]:

@@ -99,6 +99,21 @@ def is_probe(sent: Sent) -> bool:
     )
 
 
+class FakeSubscription:
+    """A WebSocket whose frames are given beforehand."""
+
+    def __init__(self, given: list[str | bytes]) -> None:
+        self._given = given
+        self.is_closed = False
+
+    async def frames(self) -> AsyncIterator[str | bytes]:
+        for frame in self._given:
+            yield frame
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
 @dataclass
 class FakeUpstream:
     """Records every request; answers by script, and probes with `memories`."""
@@ -109,6 +124,13 @@ class FakeUpstream:
     sent: list[Sent] = field(default_factory=list)
     probes: list[Sent] = field(default_factory=list)
     probe_error: Exception | None = None
+    frames: list[str | bytes] | None = None
+
+    async def subscribe(self, target: str, headers: RawHeaders) -> FakeSubscription:
+        self.sent.append(Sent("WS", target, headers, b""))
+        if self.frames is None:
+            raise UpstreamUnavailable("no WebSocket")
+        return FakeSubscription(self.frames)
 
     async def send(self, request: UpstreamRequest) -> UpstreamAnswer:
         body = request.body

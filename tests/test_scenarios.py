@@ -129,7 +129,7 @@ def _node_sets(setup: Bench) -> list[str]:
 
 
 def test_every_known_trick_has_a_scenario() -> None:
-    """12 and 39 stand elsewhere: `writes.toml` has the first, `test_plane.py` closes WebSockets."""
+    """Number 39 stands in `proxy/test_websockets.py`."""
     covered = {
         scenario.get("trick")
         for path in FOLDER.glob("*.toml")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmark.detection.rows import Pair, Row, Tier, split_of, split_of_premise
+from benchmark.detection.rows import Pair, Row, Tier, split_of, split_of_premise, split_of_variant
 
 _AUTHENSOR_TIERS = ("memory-poisoning", "prompt-injection", "exfiltration")
 _HARD = ("tricky", "NotInject", "hard_negatives")
@@ -58,7 +58,8 @@ def _authensor(folder: Path) -> Iterator[Row]:
 
 def _piguard(folder: Path) -> Iterator[Row]:
     for index, row in enumerate(_json(folder / "valid.json")):
-        tier = (Tier.T2 if row["source"].startswith("BIPIA") else Tier.T1) if row["label"] else _benign_tier(row["source"])
+        attack = Tier.T2 if row["source"].startswith("BIPIA") else Tier.T1
+        tier = attack if row["label"] else _benign_tier(row["source"])
         yield Row("piguard", f"{row['source']}-{index}", row["prompt"], tier, split_of("piguard"))
 
 
@@ -75,7 +76,13 @@ def _cyberseceval(folder: Path) -> Iterator[Row]:
             kind = row["injection_type"]
             name = "multilingual" if "multilingual" in stem else kind
             origin = f"cyberseceval/{name}"
-            yield Row(origin, str(row["prompt_id"]), row["user_input"], tiers[kind], split_of(origin))
+            yield Row(
+                origin,
+                str(row["prompt_id"]),
+                row["user_input"],
+                tiers[kind],
+                split_of_variant(row["injection_variant"]),
+            )
 
 
 def _bipia(folder: Path) -> Iterator[Row]:

@@ -2,8 +2,8 @@
 
 1. Rules and thresholds were tuned on the rows of `Split.TUNE` alone; every number in RESULTS.md that is called a
    result is of `Split.REPORT`.
-2. The split is by origin or by file, not by row, because rows of one file are variations of each other. Breaking_NLI is
-   the exception: one origin, so it is split by premise; all pairs of a premise fall on one side.
+2. The split is by origin, by file or by kind of attack, not by row, because rows of one kind are variations of each
+   other. Breaking_NLI is split by premise: all pairs of a premise fall on one side.
 """
 
 from __future__ import annotations
@@ -58,12 +58,25 @@ TUNED_AUTHENSOR_FILES = frozenset(
     {
         "memory-poisoning/sleeper-and-drift",
         "memory-poisoning/benign",
+        "memory-poisoning/authority-injection",
+        "prompt-injection/instruction-override",
         "prompt-injection/delimiter-injection",
         "prompt-injection/tricky-benign",
         "exfiltration/covert-channels",
     }
 )
 TUNED_ORIGINS = frozenset({"piguard", "bipia/text_attack_train", "bipia/email", "poisonedrag/hotpotqa", "stories"})
+# Of CyberSecEval, whole injection variants; the translations of a prompt fall on its side.
+TUNED_VARIANTS = frozenset(
+    {
+        "ignore_previous_instructions",
+        "system_mode",
+        "different_user_input_language",
+        "persuasion",
+        "indirect_reference",
+        "payload_splitting",
+    }
+)
 TUNED_NLI_SHARE = 4  # one premise in four
 
 
@@ -72,6 +85,11 @@ def split_of(origin: str) -> Split:
     name = origin.removeprefix("authensor/")
     is_tuned = origin in TUNED_ORIGINS or name in TUNED_AUTHENSOR_FILES
     return Split.TUNE if is_tuned else Split.REPORT
+
+
+def split_of_variant(variant: str) -> Split:
+    """What the rows of a CyberSecEval injection variant may be used for."""
+    return Split.TUNE if variant in TUNED_VARIANTS else Split.REPORT
 
 
 def split_of_premise(premise: str) -> Split:

@@ -6,7 +6,7 @@
    writes of the same source, or about the same entity, are not blamed for it.
 3. Fragments are short: a write longer than `max_note_chars` is neither joined nor remembered; the judge saw it whole.
 4. A claim that says again what is known already is marked: it earns no reputation.
-5. What is remembered is bounded in time, number and bytes, lies in memory only, and never crosses a dataset.
+5. What is remembered is bounded in time, number and bytes, and lies in memory only.
 """
 
 from __future__ import annotations

@@ -34,10 +34,17 @@ def reputation_step(decision: Decision, policy: Policy) -> ReputationStep | None
     return _reward(decision, policy) if decision.status.is_admitted else None
 
 
-def review_step(state: ReviewState, policy: Policy) -> ReputationStep | None:
-    """The step that a reviewer's word means for the writer of a held claim: a release is good, a rejection is bad."""
+def review_step(state: ReviewState, policy: Policy, *, was_blamed: bool = False) -> ReputationStep | None:
+    """The step that a reviewer's word means for the writer of a held claim: a release is good, a rejection is bad.
+
+    `was_blamed`: the quarantine itself cost its writer trust. A release takes that back before it counts as good;
+    without that, an unregistered writer whose every claim is released would still sink (0.34 is the most it reaches).
+    """
     rule = policy.reputation
     match state:
+        case ReviewState.RELEASED if was_blamed and rule.bad_rate < 1:
+            kept = (1 - rule.good_rate) / (1 - rule.bad_rate)  # r -> good(r / (1 - bad_rate)), as one step
+            return _step(rule, 1 - kept, rule.good_rate / (1 - kept), "released, blame taken back")
         case ReviewState.RELEASED:
             return _step(rule, rule.good_rate, 1.0, "released")
         case ReviewState.REJECTED:

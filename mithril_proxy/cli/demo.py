@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mithril_proxy.demo.stage import DemoOptions, run_demo
+from mithril_proxy.demo.play import DemoOptions, run_demo
 
 
 @click.command()

@@ -39,12 +39,21 @@ class Located:
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--jsonl", is_flag=True, help='Lines {"id", "text"} in; {"id", "text", "findings"} out.')
-@click.option("--stream", type=click.IntRange(min=1), metavar="N", help="Feed N characters at a time, as a stream would.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="For files and folders.")
+@click.option(
+    "--stream", type=click.IntRange(min=1), metavar="N", help="Feed N characters at a time, as a stream would."
+)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="For files and folders."
+)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--policy", default="default.toml", metavar="FILE", help="Take the rule packs from this policy.")
-@click.option("--pack", "packs", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="Rule file to use in place of the policy's; may be repeated.")
+@click.option(
+    "--pack",
+    "packs",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Rule file to use in place of the policy's; may be repeated.",
+)
 @click.pass_context
 def scan(
     context: click.Context,

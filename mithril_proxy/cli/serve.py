@@ -12,7 +12,7 @@ import click
 import uvicorn
 from starlette.types import ASGIApp
 
-from mithril_proxy.app import Application, build_admin_plane, heal_forever, running
+from mithril_proxy.app import Application, build_admin_plane, heal_forever, running, watch_upstream
 from mithril_proxy.cli.output import runs_async
 from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.settings import Settings, load_settings, split_address
@@ -73,6 +73,7 @@ def opening(application: Application, data: socket.socket, admin: socket.socket,
         f"  database     {settings.database_url}",
         f"  policy       {policy.name} ({policy.digest[:12]}), mode {policy.mode.value}",
         f"  judge        {settings.effective_judge}",
+        f"  upstream     {application.version.detail}",
         f"  unknown writers start at {policy.reputation.unknown_prior:.2f}: their writes are held for review.",
         "  register one: mithril sources add my-agent --prior 0.9   (prints the key to use in place of the Cognee key)",
     ]
@@ -147,6 +148,7 @@ async def _serve(application: Application, planes: tuple[tuple[ASGIApp, socket.s
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     loop.add_signal_handler(signal.SIGHUP, reload)
-    healing = loop.create_task(heal_forever(application))
+    background = [loop.create_task(heal_forever(application)), loop.create_task(watch_upstream(application))]
     await asyncio.gather(*(server.serve([bound]) for server, (_, bound) in zip(servers, planes, strict=True)))
-    healing.cancel()
+    for task in background:
+        task.cancel()

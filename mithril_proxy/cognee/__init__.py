@@ -23,6 +23,9 @@ Writes (operation WRITE)
     `prepared.PreparedWrite`: `.to_json()`, `.from_json(mapping)`;  `prepared.render(prepared, boundary) -> Rendered`
     `Rendered`: method, path, query, content_type, body.
 
+    `writes.unread_files(call) -> pieces` (claim_id, filename, blob) and `writes.with_text(call, claim_id, text,
+    keeps_original=False) -> WriteCall`: puts the text that `mithril_proxy.extract` read in place of an opaque file.
+
 Recalls (operation RECALL)
     `recall.decode_recall(match, content_type, accept, body, *, limits) -> RecallAsk`
         redact its `.annotations` (the query is one of them).
@@ -43,8 +46,8 @@ Event streams
 
 Sessions (the rules of a ledger that the caller keeps; see `sessions`)
     `sessions.standing_after_write(before, existed=...)`, `sessions.refuse_foreign_sessions(call, standing_of)`,
-    `sessions.session_path(session)`, `sessions.session_exists(status)`; `writes.forward_tags(…, is_session_own=True)` only for
-    Standing.OWN: anything else leaves a session turn untagged
+    `sessions.session_path(session)`, `sessions.session_exists(status)`. Pass
+    `writes.forward_tags(…, is_session_own=True)` for Standing.OWN only: any other turn stays untagged, never verified.
 
 Reads
     `reads.scrub_kind(match, content_type) -> ScrubKind` STREAM | JSON | EVENTS | TEXT | REFUSE

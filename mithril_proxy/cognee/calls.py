@@ -15,7 +15,10 @@ NewId = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One part of a form that carries content. `text` is what was decoded, None for opaque `blob`."""
+    """One part of a form that carries content. `text` is what was decoded, None for opaque `blob`.
+
+    `keeps_name` is true where Cognee reads a file by its name (skills, ontologies): it is not renamed with its content.
+    """
 
     claim_id: str
     field: str
@@ -25,6 +28,7 @@ class Piece:
     blob: bytes | None = None
     label: str | None = None
     metadata: Mapping[str, object] | None = None
+    keeps_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,37 @@ class WriteCall:
         """The dataset that the call names by id, when it does."""
         given = (*(self.values.get(name) for name in ("datasetId", "dataset_id")), dict(self.query).get("dataset_id"))
         return tuple(str(dataset_id) for dataset_id in given if dataset_id)[:1]
+
+
+def unread_files(call: WriteCall) -> tuple[Piece, ...]:
+    """The opaque files of a call whose text somebody else may be able to read; archives of memory are none."""
+    if call.values.get("content_type") == "cogx-archive":
+        return ()
+    return tuple(piece for piece in call.pieces if piece.blob is not None)
+
+
+def with_text(call: WriteCall, claim_id: str, text: str, *, keeps_original: bool = False) -> WriteCall:
+    """`call` with the text of one opaque file, which is judged and forwarded in place of its bytes.
+
+    With `keeps_original` the bytes themselves are forwarded after all, unless the text comes back changed.
+    """
+    pieces = tuple(
+        _read_piece(piece, text, keeps_original) if piece.claim_id == claim_id else piece for piece in call.pieces
+    )
+    names = {f"{piece.place}.filename": piece.filename for piece in pieces}
+    claims = tuple(_read_claim(claim, text, names) if claim.id == claim_id else claim for claim in call.claims)
+    return replace(call, pieces=pieces, claims=claims)
+
+
+def _read_piece(piece: Piece, text: str, keeps_original: bool) -> Piece:
+    if keeps_original:
+        return replace(piece, text=text)
+    return replace(piece, text=text, blob=None, filename=f"{piece.filename}.txt")
+
+
+def _read_claim(claim: Claim, text: str, names: Mapping[str, str]) -> Claim:
+    annotations = tuple(replace(said, text=names.get(said.locator, said.text)) for said in claim.annotations)
+    return replace(claim, text=text, is_opaque=False, annotations=annotations)
 
 
 def spoken(values: Mapping[str, object], fields: Mapping[str, Field]) -> tuple[Annotation, ...]:

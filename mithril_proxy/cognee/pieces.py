@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from mithril_proxy.cognee.calls import NewId, Piece
@@ -12,7 +12,7 @@ from mithril_proxy.cognee.forms import Form, Upload
 from mithril_proxy.cognee.json_body import check_tree, parse_json
 from mithril_proxy.cognee.locations import refuse_location
 from mithril_proxy.cognee.tree import strings
-from mithril_proxy.cognee.uploads import read_upload, text_name
+from mithril_proxy.cognee.uploads import is_own_name, read_upload, text_name
 from mithril_proxy.errors import BodyTooLarge, MalformedBody
 from mithril_proxy.policy import Limits
 from mithril_proxy.types import Annotation, Claim
@@ -66,14 +66,17 @@ def _texts(form: Form) -> list[tuple[str, str]]:
 
 
 def _from_upload(intake: Intake, field: str, place: str, upload: Upload, claim_id: str) -> tuple[Claim, Piece]:
-    reading = read_upload(upload, place, intake.limits.max_text_chars)
+    is_skill = intake.content_type == "skills"
+    reading = read_upload(upload, place, intake.limits.max_text_chars, keeps_folders=is_skill)
     text = None if intake.content_type == "cogx-archive" else reading.text
     if text is None and intake.is_session:
         raise MalformedBody(f"{place}: a file that is not text cannot be stored in a session; leave session_id out")
     if field == "ontology_file" and not reading.filename.lower().endswith(".owl"):
         raise MalformedBody(f"{place}: its filename must end in .owl")
-    piece = Piece(claim_id, field, place, reading.filename, text, upload.content if text is None else None)
-    says_nothing = text is not None and reading.filename == text_name(text)
+    blob = upload.content if text is None else None
+    keeps_name = is_skill or field == "ontology_file"
+    piece = Piece(claim_id, field, place, reading.filename, text, blob, keeps_name=keeps_name)
+    says_nothing = text is not None and is_own_name(reading.filename, text)
     named = () if says_nothing else (Annotation(f"{place}.filename", reading.filename),)
     return Claim(claim_id, text or "", place, reading.media_type, text is None, annotations=named), piece
 
@@ -126,22 +129,15 @@ def _at(given: list[object], position: int) -> object:
 
 
 def _accompanied(claim: Claim, piece: Piece, position: int, label: object, metadata: object) -> tuple[Claim, Piece]:
-    own = Piece(
-        piece.claim_id, piece.field, piece.place, piece.filename, piece.text, piece.blob,
-        label if isinstance(label, str) and label else None,
-        metadata if isinstance(metadata, dict) and metadata else None,
-    )  # fmt: skip
-    more = (
-        *(() if own.label is None else (Annotation(f"labels[{position}]", own.label),)),
-        *(() if own.metadata is None else strings(own.metadata, f"external_metadata[{position}]")),
+    own = replace(
+        piece,
+        label=label if isinstance(label, str) and label else None,
+        metadata=metadata if isinstance(metadata, dict) and metadata else None,
     )
-    return (
-        Claim(
-            claim.id, claim.text, claim.locator, claim.media_type, claim.is_opaque, _claimed_at(own.metadata),
-            claim.annotations + tuple(more),
-        ),
-        own,
-    )  # fmt: skip
+    said = [] if own.label is None else [Annotation(f"labels[{position}]", own.label)]
+    if own.metadata is not None:
+        said += strings(own.metadata, f"external_metadata[{position}]")
+    return replace(claim, claimed_at=_claimed_at(own.metadata), annotations=(*claim.annotations, *said)), own
 
 
 def _labels(text: str, limits: Limits) -> list[object]:

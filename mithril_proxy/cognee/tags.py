@@ -34,7 +34,9 @@ def normal_form(tag: str) -> str:
 
 
 def slug(name: str) -> str:
-    """`name` as a tag that no other source collides with: `[a-z0-9_-]`, at most 63 characters, never empty."""
+    """`name` as a tag: `[a-z0-9_-]`, at most 63 characters, never empty. A registered source's name is its own slug."""
+    if re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", name):
+        return name
     plain = re.sub(r"[^a-z0-9_-]+", "-", normal_form(name)).strip("-_")
     return plain[:63] or "unnamed"
 

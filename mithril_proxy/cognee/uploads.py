@@ -40,7 +40,7 @@ _SNIFFED = (
 )  # fmt: skip
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BOM_CODECS = ("utf-8-sig", "utf-32", "utf-32", "utf-16", "utf-16")
-_BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_BINARY = tuple(chr(code) for code in (*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20)))
 MAX_CHAOS = 0.1  # charset-normalizer's share of disorder; its own documentation calls 0.2 the limit of plausible
 MIN_COHERENCE = 0.5  # its fit to a language: 0.62 for right guesses of Russian, 0.38 for a wrong one of French
 _SAMPLE_BYTES = 65_536  # enough for charset-normalizer to be sure; more only costs time
@@ -55,9 +55,12 @@ class Reading:
     text: str | None
 
 
-def read_upload(upload: Upload, place: str, max_text_chars: int) -> Reading:
-    """The upload's text, or that it has none. Raises MalformedBody for its name, BodyTooLarge for too much text."""
-    name = _clean_name(upload.filename, place)
+def read_upload(upload: Upload, place: str, max_text_chars: int, *, keeps_folders: bool = False) -> Reading:
+    """The upload's text, or that it has none. Raises MalformedBody for its name, BodyTooLarge for too much text.
+
+    `keeps_folders` leaves a relative path in the name, which tells one skill from another.
+    """
+    name = _clean_name(upload.filename, place, keeps_folders)
     media_type = _media_type(upload.media_type)
     suffix = PurePosixPath(name).suffix.lower()
     text = None if suffix in OPAQUE_SUFFIXES else decode_text(upload.content)
@@ -83,6 +86,11 @@ def text_name(text: str, suffix: str = ".txt") -> str:
     return f"text_{digest}{suffix}"
 
 
+def is_own_name(filename: str, text: str) -> bool:
+    """True for the name that Cognee's SDK makes from the text itself: it says nothing that the text does not."""
+    return filename.startswith("text_") and filename == text_name(text)
+
+
 def renamed(filename: str, text: str) -> str:
     """The name for changed content: Cognee refuses other content under a known name (409)."""
     suffix = PurePosixPath(filename).suffix.lower()
@@ -94,19 +102,20 @@ def unnamed(content: bytes) -> str:
     return f"file_{hashlib.md5(content, usedforsecurity=False).hexdigest()}.bin"
 
 
-def header_safe(filename: str) -> str:
-    """The last component of a name, as it can stand in a header value."""
-    return filename.replace("\\", "/").split("/")[-1].replace('"', "'")
+def header_safe(filename: str, *, keeps_folders: bool = False) -> str:
+    """The last component of a name, or its relative path, as it can stand in a header value."""
+    parts = [part for part in filename.replace("\\", "/").replace('"', "'").split("/") if part not in ("", ".", "..")]
+    return "/".join(parts if keeps_folders else parts[-1:])
 
 
-def _clean_name(filename: str, place: str) -> str:
+def _clean_name(filename: str, place: str, keeps_folders: bool) -> str:
     """A client's file name as it travels on. Raises MalformedBody for one that no header can hold."""
     if any(ord(char) < 32 or ord(char) == 127 for char in filename):
         raise MalformedBody(f"{place}: its filename holds a control character")
-    name = header_safe(filename)
+    name = header_safe(filename, keeps_folders=keeps_folders)
     if len(name) > MAX_FILENAME_CHARS:
         raise MalformedBody(f"{place}: its filename is longer than {MAX_FILENAME_CHARS} characters")
-    return "" if name in (".", "..") else name
+    return name
 
 
 def _text_name(name: str, text: str) -> str:
@@ -142,4 +151,5 @@ def _guessed(content: bytes) -> str | None:
 
 
 def _plain(text: str | None) -> str | None:
-    return None if text is None or _BINARY.search(text) else text
+    """`text`, if no control character says that it is none. One search a character is faster than a class of them."""
+    return None if text is None or any(char in text for char in _BINARY) else text

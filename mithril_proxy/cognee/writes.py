@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from mithril_proxy.cognee.calls import NewId, Piece, WriteCall, respoken
+from mithril_proxy.cognee.calls import NewId, Piece, WriteCall, respoken, unread_files, with_text
 from mithril_proxy.cognee.form_writes import FIELDS, Rules, decode_form_write
 from mithril_proxy.cognee.json_writes import ENTRY, decode_json_write, fields_of
 from mithril_proxy.cognee.prepared import FilePart, PreparedWrite
@@ -17,10 +17,10 @@ from mithril_proxy.cognee.routes import Match
 from mithril_proxy.cognee.table import Codec
 from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.cognee.tree import texts_of, with_strings
-from mithril_proxy.cognee.uploads import header_safe, renamed, text_name
+from mithril_proxy.cognee.uploads import header_safe, is_own_name, renamed
 from mithril_proxy.types import Annotation, Claim, Status
 
-__all__ = ["Rules", "WriteCall", "decode_write", "forward_tags", "prepare"]
+__all__ = ["Rules", "WriteCall", "decode_write", "forward_tags", "prepare", "unread_files", "with_text"]
 
 SKILL_SET = "skills"  # the node set that Cognee's own skill routing reads; never verified memory
 
@@ -109,17 +109,18 @@ def _string_field(piece: Piece) -> str:
 
 def _file(piece: Piece, claim: Claim) -> FilePart:
     name = _filename(piece, claim)
-    if piece.blob is not None:
+    is_as_judged = piece.text is None or claim.text == piece.text
+    if piece.blob is not None and is_as_judged:
         return FilePart(piece.field, name, blob=piece.blob)
-    keeps_name = claim.text == piece.text or piece.field == "ontology_file"
+    keeps_name = claim.text == piece.text or piece.keeps_name
     return FilePart(piece.field, name if keeps_name else renamed(name, claim.text), text=claim.text)
 
 
 def _filename(piece: Piece, claim: Claim) -> str:
     """The judged name; only a name that was made from the text itself needs no judgement."""
-    if piece.text is not None and piece.filename == text_name(piece.text):
+    if piece.text is not None and is_own_name(piece.filename, piece.text):
         return piece.filename
-    return header_safe(texts_of(claim.annotations)[f"{piece.place}.filename"])
+    return header_safe(texts_of(claim.annotations)[f"{piece.place}.filename"], keeps_folders=piece.keeps_name)
 
 
 def _companions(chosen: list[tuple[Piece, Claim]]) -> list[tuple[str, str]]:

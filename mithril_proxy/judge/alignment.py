@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from mithril_proxy.judge.lexicon import Lexicon, WordRelation
-from mithril_proxy.judge.quantities import dates_agree
+from mithril_proxy.judge.quantities import dates_agree, is_unit
 from mithril_proxy.judge.tokens import Sentence, Token
 
 MIN_FRAME = 0.5  # share of the longer sentence's content that is common
@@ -22,7 +22,6 @@ MAX_SPAN = 4  # tokens that can stand in one place: longer differences are anoth
 MIN_CONTENT_FOR_WORDS = 0.6  # words that the lexicon does not know need a fuller frame to stand in one place
 OTHER_WORD = "other-word"
 _SUBJECT_RULES = frozenset({"name", OTHER_WORD})
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +76,12 @@ def _in_place(claim: Sequence[Token], memory: Sequence[Token], lexicon: Lexicon)
 
 
 def span_difference(claim: Sequence[Token], memory: Sequence[Token], lexicon: Lexicon) -> Difference | None:
-    """How two spans in the same place stand: a difference, of strength 0 when they agree; None when they tell nothing."""
+    """The difference of two spans in one place, of strength 0 when they agree; None when they tell nothing."""
     amounts = _amounts(claim, memory)
     if amounts is not None:
         return amounts
+    if _are_units(claim) and _are_units(memory):
+        return Difference(0.9, "unit")
     relation = _span_relation(claim, memory, lexicon)
     if relation is WordRelation.ANTONYM:
         return Difference(0.9, "antonym")
@@ -108,6 +109,10 @@ def _amounts(claim: Sequence[Token], memory: Sequence[Token]) -> Difference | No
     one, other = pairs[0]
     is_unit = one.dimension != other.dimension and one.value == other.value
     return Difference(0.9, "unit" if is_unit else "ordinal" if one.is_ordinal and other.is_ordinal else "number")
+
+
+def _are_units(span: Sequence[Token]) -> bool:
+    return len(span) == 1 and is_unit(span[0].surface)
 
 
 def _span_relation(claim: Sequence[Token], memory: Sequence[Token], lexicon: Lexicon) -> WordRelation:

@@ -20,6 +20,7 @@ from mithril_proxy.judge.lookalikes import fold_lookalikes, undo_leet
 
 _SPACES = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?;。！？।])[\"')\]]*\s+|(?<=[。！？।])")
+_SURROGATES = re.compile("[\ud800-\udfff]")  # halves of a character: no text, and RE2 takes none
 _APART = re.compile(r"\b\w(?:[\s._*|-]\w){5,}\b")
 _PIECE = re.compile(r"\w")
 MAX_SENTENCE_CHARS = 400
@@ -49,11 +50,15 @@ class Canonical:
 
     def _readings(self, text: str) -> Iterator[tuple[str, str]]:
         yield from self._surface("", text)
-        hidden = hidden_text(text)
+        yield from self._decoded("", text)
+        hidden = hidden_text(_SURROGATES.sub(" ", text))
         if hidden:
             yield from self._surface("hidden", hidden)
-        for kind, decoded in decoded_texts(strip_invisible(text)):
-            yield from self._surface(kind, decoded)
+            yield from self._decoded("hidden+", hidden)
+
+    def _decoded(self, origin: str, text: str) -> Iterator[tuple[str, str]]:
+        for kind, decoded in decoded_texts(_composed(text)):
+            yield from self._surface(origin + kind, decoded)
 
     def _surface(self, origin: str, text: str) -> Iterator[tuple[str, str]]:
         plain = plain_text(text)
@@ -67,9 +72,13 @@ class Canonical:
 
 def plain_text(text: str) -> str:
     """NFKC without invisible characters, white space collapsed to single spaces."""
+    return _SPACES.sub(" ", _composed(text)).strip()
+
+
+def _composed(text: str) -> str:
     if text.isascii():
-        return _SPACES.sub(" ", text).strip()
-    return _SPACES.sub(" ", unicodedata.normalize("NFKC", strip_invisible(text))).strip()
+        return text
+    return unicodedata.normalize("NFKC", strip_invisible(_SURROGATES.sub(" ", text)))
 
 
 def _put_together(text: str) -> str:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mithril_proxy.judge.alignment import differences, share_a_frame
-from mithril_proxy.judge.facts import compare_fact
+from mithril_proxy.judge.alignment import Difference, differences, share_a_frame
+from mithril_proxy.judge.facts import compare_answer, compare_statements
 from mithril_proxy.judge.lexicon import Lexicon
+from mithril_proxy.judge.questions import read_answered
 from mithril_proxy.judge.tokens import Sentence, Tokeniser
 from mithril_proxy.types import Relation
 
@@ -55,15 +56,19 @@ class Comparer:
 
     def compare_sentences(self, claim: tuple[Sentence, ...], memory: str) -> Comparison:
         """The strongest relation between a claim's sentences and a memory."""
+        answered = read_answered(memory)
+        if answered is not None:
+            return _comparison(compare_answer(claim, answered, self.tokeniser))
         known = self.tokeniser.sentences(memory)[:MAX_SENTENCES]
         framed = (self._nearest_in_frame(sentence, known) for sentence in claim)
-        return strongest([*framed, self._as_fact(claim, memory)])
+        return strongest([*framed, _comparison(compare_statements(claim, known))])
 
     def _nearest_in_frame(self, claim: Sentence, known: tuple[Sentence, ...]) -> Comparison:
         """Against the memory's nearest sentence only: `port 2 is B` does not contradict `port 1 is A` beside it."""
         near = [other for other in known if claim.stems & other.stems]
-        nearest = max(near, key=lambda other: len(claim.stems & other.stems) / len(claim.stems | other.stems), default=None)
-        return UNRELATED if nearest is None else self._in_frame(claim, nearest)
+        if not near:
+            return UNRELATED
+        return self._in_frame(claim, max(near, key=lambda other: _likeness(claim, other)))
 
     def _in_frame(self, claim: Sentence, memory: Sentence) -> Comparison:
         if not share_a_frame(claim, memory):
@@ -74,13 +79,17 @@ class Comparer:
         shared = len(claim.stems & memory.stems) / min(len(claim.stems), len(memory.stems))
         return ALIGNED if shared >= SAME_FACT or places else UNRELATED
 
-    def _as_fact(self, claim: tuple[Sentence, ...], memory: str) -> Comparison:
-        verdict = compare_fact(claim, memory, self.tokeniser)
-        if verdict is None:
-            return UNRELATED
-        if not verdict.strength:
-            return ALIGNED
-        return Comparison(Relation.CONTRADICTS, verdict.strength, f"contradiction.{verdict.rule}")
+
+def _comparison(difference: Difference | None) -> Comparison:
+    if difference is None:
+        return UNRELATED
+    if not difference.strength:
+        return ALIGNED
+    return Comparison(Relation.CONTRADICTS, difference.strength, f"contradiction.{difference.rule}")
+
+
+def _likeness(one: Sentence, other: Sentence) -> float:
+    return len(one.stems & other.stems) / len(one.stems | other.stems)
 
 
 def strongest(found: Iterable[Comparison]) -> Comparison:

@@ -1,17 +1,18 @@
 """Content danger: rules as data, one linear gate over the whole text, then windows for the rules that passed it.
 
 1. `policies/danger.toml` holds the rules; a rule that does not compile stops the start and is named.
-2. One RE2 set finds, in one linear pass, every pattern that occurs in a view. A rule whose patterns do not all occur
-   somewhere cannot fire; only for the rest are the windows looked at.
+2. One linear pass over a view finds the words that patterns cannot do without; then a rule's patterns are tried one by
+   one until one is missing. Only for rules with all their patterns somewhere are the windows looked at.
 3. A rule fires in a window that has all its patterns and none of its exceptions.
-4. The danger of a window is 1 - product(1 - severity) over its categories; the danger of a text that of its worst window.
+4. The danger of a window is 1 - product(1 - severity) over its categories; that of a text is that of its worst window.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import re2
@@ -20,8 +21,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from mithril_proxy.errors import ConfigurationError, JudgeUnavailable
 from mithril_proxy.judge.canonical import View, windows
 
-_SET_MEMORY_BYTES = 256 << 20  # upper bound of the automaton's cache, which RE2 empties and refills when it is full
-_SENTINEL = ""  # matches every text: a set that does not report it has failed, which RE2 tells in no other way
+_PATTERN_MEMORY_BYTES = 64 << 20  # bound of one pattern's automaton; RE2 turns to a slower linear scan above it
+# Stands at the end of every gated text: a gate that does not report it has run out of memory; it tells in no other way.
+_SENTINEL = "mithrilgatesentinel"
 
 
 class DangerRule(BaseModel):
@@ -58,24 +60,25 @@ class Danger:
 @dataclass(frozen=True, slots=True)
 class _Compiled:
     rule: DangerRule
-    needed: frozenset[int]
-    excluded: frozenset[int]
+    needed: tuple[int, ...]
+    excluded: tuple[int, ...]
 
 
 class DangerRules:
     """The compiled rules. Thread-safe: matching changes nothing."""
 
     def __init__(self, rules: Iterable[DangerRule], terms: Mapping[str, str]) -> None:
-        patterns = {_SENTINEL: 0}
+        numbers = {_SENTINEL: 0}
         self._rules = tuple(
             _Compiled(
                 rule,
-                frozenset(patterns.setdefault(_expand(one, terms), len(patterns)) for one in rule.all),
-                frozenset(patterns.setdefault(_expand(one, terms), len(patterns)) for one in rule.unless),
+                tuple(numbers.setdefault(_expand(one, terms), len(numbers)) for one in rule.all),
+                tuple(numbers.setdefault(_expand(one, terms), len(numbers)) for one in rule.unless),
             )
             for rule in rules
         )
-        self._set = _compile_set(patterns)
+        self._patterns = tuple(_compile(pattern) for pattern in numbers)
+        self._gate = _compile_gate(numbers)
         self.rules = tuple(compiled.rule for compiled in self._rules)
 
     @classmethod
@@ -90,26 +93,34 @@ class DangerRules:
             raise ConfigurationError(f"{path}: {error}") from None
 
     def find(self, view: View) -> tuple[tuple[Danger, ...], ...]:
-        """The dangers of each window of a view in which any rule fired."""
-        present = self._present(view.text)
-        candidates = [compiled for compiled in self._rules if compiled.needed <= present]
+        """The dangers of each window of a view in which any rule fired. Raises JudgeUnavailable."""
+        possible = self._possible(view.text)
+        occurs = self._occurrence(view.text)
+        candidates = [
+            one for one in self._rules if possible.issuperset(one.needed) and all(occurs(each) for each in one.needed)
+        ]
         if not candidates:
             return ()
         found = (self._in_window(window, candidates, view.kind) for window in windows(view.text))
         return tuple(dangers for dangers in found if dangers)
 
-    def _present(self, text: str) -> frozenset[int]:
-        matched = self._set.Match(text)
-        if not matched:
-            raise JudgeUnavailable("automaton", "RE2 ran out of memory; raise the rules' memory bound")
-        return frozenset(matched)
+    def _possible(self, text: str) -> frozenset[int]:
+        """The patterns that a text may match, going by the words they need."""
+        matched = frozenset(self._gate.Match(f"{text} {_SENTINEL}", True))
+        if 0 not in matched:
+            raise JudgeUnavailable("automaton", "RE2 ran out of memory in the gate of the danger rules")
+        return matched
+
+    def _occurrence(self, text: str) -> Callable[[int], bool]:
+        """Tells of a pattern's number whether it occurs in `text`, each pattern tried at most once."""
+        return cache(lambda number: self._patterns[number].search(text) is not None)
 
     def _in_window(self, window: str, candidates: list[_Compiled], view: str) -> tuple[Danger, ...]:
-        present = self._present(window)
+        occurs = self._occurrence(window)
         return tuple(
             Danger(f"danger.{one.rule.category}", one.rule.name, one.rule.severity, view)
             for one in candidates
-            if one.needed <= present and not one.excluded & present
+            if all(occurs(each) for each in one.needed) and not any(occurs(each) for each in one.excluded)
         )
 
 
@@ -155,16 +166,24 @@ def _expand(pattern: str, terms: Mapping[str, str]) -> str:
     return pattern
 
 
-def _compile_set(patterns: Mapping[str, int]) -> re2.Set:
+def _options() -> re2.Options:
     options = re2.Options()
     options.case_sensitive = False
-    options.max_mem = _SET_MEMORY_BYTES
+    options.max_mem = _PATTERN_MEMORY_BYTES
     options.log_errors = False
-    compiled = re2.Set.SearchSet(options)
+    return options
+
+
+def _compile(pattern: str) -> re2._Regexp:
+    try:
+        return re2.compile(pattern, _options())
+    except re2.error as error:
+        raise ValueError(f"pattern {pattern[:60]!r} is not RE2: {error}") from None
+
+
+def _compile_gate(patterns: Iterable[str]) -> re2.Filter:
+    gate = re2.Filter()
     for pattern in patterns:
-        try:
-            compiled.Add(pattern)
-        except re2.error as error:
-            raise ValueError(f"pattern {pattern[:60]!r} is not RE2: {error}") from None
-    compiled.Compile()
-    return compiled
+        gate.Add(pattern, _options())
+    gate.Compile()
+    return gate

@@ -16,27 +16,28 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
+import re2
+
 MAX_DEPTH = 2
 MAX_DECODED_CHARS = 262_144
 _MIN_LETTERS = 16
+MIN_LETTER_SHARE = 0.4  # markup and tables are text too; random bytes that decode at all hold fewer letters
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\s[A-Za-z0-9+/_-]{16,})*={0,2}")
-_BASE32 = re.compile(r"\b[A-Z2-7]{24,}={0,6}")
-_HEX = re.compile(r"(?:[0-9A-Fa-f]{2}[\s:,]?){8,}")
-_HEX_ESCAPES = re.compile(r"(?:(?:\\x|0x)[0-9A-Fa-f]{2}[\s,]*){4,}")
-_UNICODE_ESCAPES = re.compile(r"\\u[0-9A-Fa-f]{4}")
-_PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2}[^\s%]{0,40}){3,}")
-_BINARY = re.compile(r"(?:[01]{8}\s?){6,}")
-_CHARACTER_REFERENCES = re.compile(r"&(?:#x?[0-9A-Fa-f]{2,6}|lt|gt|amp|quot);")
-_MORSE = re.compile(r"(?:[.\-]{1,5}[ /]+){12,}[.\-]{1,5}")
-_ROT13_WORDS = re.compile(r"(?i)\b(?:gur|naq|lbh|lbhe|nyy|sebz|jvgu|guvf|vafgehpgvbaf?|cebzcg|vtaber|erirny|flfgrz)\b")
-_REVERSED_WORDS = re.compile(r"(?i)\b(?:eht|dna|uoy|ruoy|lla|morf|htiw|siht|snoitcurtsni|tpmorp|erongi|laever|metsys)\b")
-_MORSE_LETTERS = dict(
-    zip(
-        ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --..".split(),
-        "abcdefghijklmnopqrstuvwxyz",
-        strict=True,
-    )
+_BASE64 = re2.compile(r"[A-Za-z0-9+/_-]{16,}(?:\s[A-Za-z0-9+/_-]{16,})*={0,2}")
+_BASE32 = re2.compile(r"\b[A-Z2-7]{24,}={0,6}")
+_HEX = re2.compile(r"(?:[0-9A-Fa-f]{2}[\s:,]?){8,}")
+_HEX_ESCAPES = re2.compile(r"(?:(?:\\x|0x)[0-9A-Fa-f]{2}[\s,]*){4,}")
+_UNICODE_ESCAPES = re2.compile(r"\\u[0-9A-Fa-f]{4}")
+_PERCENT = re2.compile(r"(?:%[0-9A-Fa-f]{2}[^\s%]{0,40}){3,}")
+_BINARY = re2.compile(r"(?:[01]{8}\s?){6,}")
+_CHARACTER_REFERENCES = re2.compile(r"&(?:#x?[0-9A-Fa-f]{2,6}|lt|gt|amp|quot);")
+_MORSE = re2.compile(r"(?:[.\-]{1,5}[ /]+){12,}[.\-]{1,5}")
+_ROT13_WORDS = re2.compile(r"(?i)\b(?:gur|naq|lbh|lbhe|nyy|sebz|jvgu|guvf|vafgehpgvbaf?|cebzcg|vtaber|erirny|flfgrz)\b")
+_REVERSED_WORDS = re2.compile(
+    r"(?i)\b(?:eht|dna|uoy|ruoy|lla|morf|htiw|siht|snoitcurtsni|tpmorp|erongi|laever|metsys)\b"
+)
+_MORSE_CODES = (
+    ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.."
 )
 
 
@@ -95,7 +96,7 @@ def _readable(raw: bytes) -> str:
         return ""
     printable = sum(character.isprintable() or character in "\n\r\t" for character in text)
     letters = sum(character.isalpha() or character in " \n" for character in text)
-    is_text = len(text) >= 6 and printable == len(text) and letters >= 0.6 * len(text)
+    is_text = len(text) >= 6 and printable == len(text) and letters >= MIN_LETTER_SHARE * len(text)
     return text if is_text else ""
 
 
@@ -130,8 +131,9 @@ def _from_binary(run: str) -> str:
 
 
 def _from_morse(run: str) -> str:
+    letters = dict(zip(_MORSE_CODES.split(), "abcdefghijklmnopqrstuvwxyz", strict=True))
     words = re.split(r"\s*/\s*|\s{2,}", run.strip())
-    return " ".join("".join(_MORSE_LETTERS.get(letter, "") for letter in word.split()) for word in words)
+    return " ".join("".join(letters.get(code, "") for code in word.split()) for word in words)
 
 
 _RUN_DECODERS = (

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mithril_proxy.judge.alignment import Difference
-from mithril_proxy.judge.questions import Answered, read_answered
+from mithril_proxy.judge.questions import Answered
 from mithril_proxy.judge.tokens import Sentence, Token, Tokeniser
 
 MIN_TOPIC = 0.6  # share of a question's topic that a claim must cover to speak of it
@@ -21,7 +21,8 @@ MOST_OF_VALUE = 0.67  # two of three words are not enough: `Best Goalkeeper of t
 DENIAL_REACH = 5  # words between `not` and the value it denies
 WINDOW = 6  # sentences of a claim that are read together: one paragraph
 _NAME_WEIGHT = 2.0
-_ASKING = frozenset("name year date kind type sort month day many much long old best known popular call word".split())
+_ASKING_WORDS = "name year date kind type sort month day many much long old best known popular call word"
+_ASKING = frozenset(_ASKING_WORDS.split())
 AGREES = Difference(0.0, "")
 
 
@@ -40,14 +41,19 @@ class _Passage:
         return frozenset().union(*(sentence.stems for sentence in self.sentences))
 
 
-def compare_fact(claim: Sequence[Sentence], memory: str, tokeniser: Tokeniser) -> Difference | None:
-    """What a claim says of the fact in a memory: AGREES, a difference, or None when it speaks of something else."""
-    passages = [_Passage(tuple(claim[start : start + WINDOW])) for start in range(0, max(1, len(claim)), WINDOW // 2)]
-    answered = read_answered(memory)
-    if answered is not None:
-        return _worst(_against_answer(passage, answered, tokeniser) for passage in passages)
-    statements = tokeniser.sentences(memory)
-    return _worst(_against_statement(passage, known) for passage in passages for known in statements)
+def compare_answer(claim: Sequence[Sentence], known: Answered, tokeniser: Tokeniser) -> Difference | None:
+    """What a claim says of a known answer: AGREES, a difference, or None when it speaks of something else."""
+    return _worst(_against_answer(passage, known, tokeniser) for passage in _passages(claim))
+
+
+def compare_statements(claim: Sequence[Sentence], known: Sequence[Sentence]) -> Difference | None:
+    """What a claim says of known statements, whatever its wording: the worst of them, as `compare_answer` tells it."""
+    return _worst(_against_statement(passage, statement) for passage in _passages(claim) for statement in known)
+
+
+def _passages(claim: Sequence[Sentence]) -> list[_Passage]:
+    """Overlapping paragraphs of a claim."""
+    return [_Passage(tuple(claim[start : start + WINDOW])) for start in range(0, max(1, len(claim)), WINDOW // 2)]
 
 
 def _worst(found: Iterable[Difference | None]) -> Difference | None:
@@ -77,6 +83,8 @@ def _gives(passage: _Passage, answer: Sentence, asked: frozenset[str]) -> bool:
     Words that the question already holds prove nothing: `hedgehog` in `which hedgehog … ? Sonic the Hedgehog`.
     """
     own = answer.stems - asked or answer.stems
+    if not own:  # an answer of function words alone, as `The Who`, cannot be told from prose
+        return True
     given = len(own & passage.stems) / len(own)
     last = next((token.stem for token in reversed(answer.tokens) if token.stem in own), "")
     return given > MOST_OF_VALUE or (given >= 0.5 and last in passage.stems)
@@ -101,7 +109,8 @@ def _polarity(passage: _Passage, question: Sentence, is_yes: bool) -> Difference
     return AGREES if says_no != is_yes else Difference(0.55, "negation")
 
 
-_CONTRAST = frozenset("differ different distinct unlike contrary contrast separate dissimilar unrelated".split())
+_CONTRAST_WORDS = "differ different distinct unlike contrary contrast separate dissimilar unrelated"
+_CONTRAST = frozenset(_CONTRAST_WORDS.split())
 
 
 def _contrasts(sentence: Sentence) -> bool:
@@ -110,12 +119,13 @@ def _contrasts(sentence: Sentence) -> bool:
 
 def _denied(passage: _Passage, answer: Sentence) -> Difference | None:
     """The value is named only to be denied: `not British, as many believe`."""
-    for sentence in passage.sentences:
-        for position, token in enumerate(sentence.tokens):
-            is_value = token.stem in answer.stems
-            if is_value and any(near.is_negation for near in sentence.tokens[max(0, position - DENIAL_REACH) : position]):
-                return Difference(0.55, "negation")
-    return None
+    is_denied = any(_denies(sentence.tokens, answer.stems) for sentence in passage.sentences)
+    return Difference(0.55, "negation") if is_denied else None
+
+
+def _denies(tokens: Sequence[Token], value: frozenset[str]) -> bool:
+    places = [place for place, token in enumerate(tokens) if token.stem in value]
+    return any(near.is_negation for place in places for near in tokens[max(0, place - DENIAL_REACH) : place])
 
 
 def _chosen(passage: _Passage, answered: Answered, tokeniser: Tokeniser) -> Difference | None:
@@ -149,15 +159,13 @@ def _owner(place: int, named: list[tuple[int, bool]]) -> bool | None:
 
 def _rival(passage: _Passage, value: Sentence, topic: Sentence) -> Difference | None:
     """Another value of the answer's kind that the topic does not already hold."""
-    kinds = (
-        (any(token.is_date for token in value.tokens), "date", lambda token: token.is_date or _is_year(token)),
-        (any(token.quantity for token in value.tokens), "number", lambda token: token.quantity is not None),
-        (any(token.is_name for token in value.tokens) or _is_bare_name(value), "name", lambda token: token.is_name),
-    )
-    for is_kind, rule, matches in kinds:
-        if is_kind and any(matches(token) and token.stem not in topic.stems for token in passage.tokens):
-            return Difference(0.7 if rule != "name" else 0.6, rule)
-    return None
+    others = [token for token in passage.tokens if token.stem not in topic.stems]
+    if any(token.is_date for token in value.tokens) and any(token.is_date or _is_year(token) for token in others):
+        return Difference(0.7, "date")
+    if any(token.quantity for token in value.tokens) and any(token.quantity for token in others):
+        return Difference(0.7, "number")
+    is_named = any(token.is_name for token in value.tokens) or _is_bare_name(value)
+    return Difference(0.6, "name") if is_named and any(token.is_name for token in others) else None
 
 
 def _is_year(token: Token) -> bool:

@@ -11,7 +11,10 @@ from __future__ import annotations
 import re
 
 # Default-ignorable code points of the Unicode Character Database that have no visible form of their own.
-_ZERO_WIDTH = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+_ZERO_WIDTH = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+)
 _TAGS = "\U000e0000-\U000e007f"
 _SELECTORS = "\U000e0100-\U000e01ef"
 _INVISIBLE = re.compile(f"[{_ZERO_WIDTH}{_TAGS}{_SELECTORS}]+")

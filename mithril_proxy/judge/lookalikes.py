@@ -12,12 +12,17 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache
 
+import re2
 from confusable_homoglyphs import confusables
 
 _LEET = {"0": "o", "1": "il", "3": "e", "4": "a", "5": "s", "6": "g", "7": "t", "8": "b", "9": "g", "@": "a", "$": "s"}
 _LEET |= {"!": "i", "|": "li", "+": "t", "€": "e", "£": "l"}
 _LEET_TOKEN = re.compile(r"[A-Za-z0-9@$!|+€£]*[0-9@$!|+€£][A-Za-z0-9@$!|+€£]*")
-_MIXED = re.compile(r"[A-Za-z][0-9@$|€£]|[0-9@$|€£][A-Za-z]")
+# A word with a digit or sign in its middle or front. Units, ordinals and versions (`5pm`, `2nd`, `v2`) are none.
+_MIXED = re2.compile(
+    r"(?i)(?:^|[^\w@.])(?:[a-z]+[0-9@$|€£]+[a-z][a-z0-9@$|€£]*|[0-9@$|€£]+[a-z]{3,}[a-z0-9@$|€£]*)(?:[^\w.@]|[.]?$|[.]\s)"
+)
+_SHORT_CHARS = 100  # a short text is read as leet for one such word, a longer one for two
 _MAX_READINGS = 64
 
 
@@ -46,12 +51,13 @@ def _is_letter(character: str) -> bool:
 
 
 # Small capitals are letters of their own to Unicode's table; readers see capitals.
-_SMALL_CAPITALS = str.maketrans("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz")
+_SMALL_CAPITALS = dict(zip(map(ord, "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ"), "abcdefghijklmnoprstuvwyz", strict=True))
 
 
 def undo_leet(text: str, is_word: Callable[[str], bool]) -> str:
     """The text with digits and signs inside words read as letters; unchanged when no word mixes them."""
-    if _MIXED.search(text) is None:
+    marks = sum(1 for _ in itertools.islice(_MIXED.finditer(text), 2))
+    if marks < (1 if len(text) <= _SHORT_CHARS else 2):
         return text
     return _LEET_TOKEN.sub(lambda token: _read(token.group(), is_word), text)
 

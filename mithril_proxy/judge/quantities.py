@@ -13,8 +13,20 @@ from text_to_num import alpha2digit
 _MONTHS = {
     name: number
     for number, names in enumerate(
-        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug")
-        + ("september sep sept", "october oct", "november nov", "december dec"),
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sep sept",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
         start=1,
     )
     for name in names.split()
@@ -81,6 +93,11 @@ def quantity(word: str, following: str) -> Quantity | None:
         if factor is not None:
             return Quantity(value * factor, dimension)
     return Quantity(value * _SCALES.get(unit, 1), "percent" if unit in ("%", "percent") else "")
+
+
+def is_unit(word: str) -> bool:
+    """True for a lower-case unit of measure."""
+    return any(word in factors or word.removesuffix("s") in factors for factors in _UNITS.values())
 
 
 def is_date(word: str) -> bool:

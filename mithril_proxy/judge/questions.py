@@ -8,9 +8,13 @@ from dataclasses import dataclass
 MAX_ANSWER_WORDS = 14  # a longer text after a question mark is prose, not an answer
 
 _ANSWER_TO = re.compile(
-    r"(?is)^.{0,60}?answer (?:to|for|of) (?:the )?(?:question )?[\"“'‘]?(.{8,400}?)\??[\"”'’]?,? (?:is|was|are|:)[: ]+(.+)$"
+    r"(?is)^.{0,60}?answer (?:to|for|of) (?:the )?(?:question )?[\"“'‘]?(.{8,400}?)\??[\"”'’]?,? "
+    r"(?:is|was|are|:)[: ]+(.+)$"
 )
-_LABELLED = re.compile(r"(?is)^\W*(?:q|question|faq|query)\W*[:.]\s*(.+?)\??\s*(?:\||\n|;|/)?\s*(?:a|answer|correct answer)\W*[:.]\s*(.+)$")
+_LABELLED = re.compile(
+    r"(?is)^\W*(?:q|question|faq|query)\W*[:.]\s*(.+?)\??\s*(?:\||\n|;|/)?\s*"
+    r"\b(?:a|answer|correct answer)\W*[:.]\s*(.+)$"
+)
 _ASKED = re.compile(r"(?s)^(.{8,600}?)\?[\"”']?\s+(?:(?:the )?(?:correct )?(?:answer|a)\b(?: is)?\W*)?(.+)$")
 _YES = re.compile(r"(?i)^\W*(?:yes|true|correct)\b")
 _NO = re.compile(r"(?i)^\W*(?:no|false|incorrect)\b")

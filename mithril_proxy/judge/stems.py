@@ -8,17 +8,15 @@ import snowballstemmer
 
 _REMEMBERED = 65_536
 # Irregular forms that the Snowball rules leave apart and that memories use.
-_IRREGULAR = {
-    "men": "man", "women": "woman", "children": "child", "feet": "foot", "teeth": "tooth", "mice": "mouse",
-    "went": "go", "gone": "go", "ran": "run", "sat": "sit", "stood": "stand", "lying": "lie", "laid": "lie", "swam": "swim",
-    "flew": "fly", "flown": "fly", "rode": "ride", "drove": "drive", "driven": "drive", "wrote": "write", "written": "write",
-    "won": "win", "lost": "lose", "sold": "sell", "bought": "buy", "gave": "give", "given": "give", "took": "take",
-    "taken": "take", "sent": "send", "kept": "keep", "held": "hold", "led": "lead", "built": "build", "sang": "sing",
-    "sung": "sing", "began": "begin", "begun": "begin", "fell": "fall", "fallen": "fall", "rose": "rise", "risen": "rise",
-    "grew": "grow", "grown": "grow", "died": "die", "dying": "die", "left": "left", "does": "do", "did": "do", "done": "do",
-    "made": "make", "met": "meet", "paid": "pay", "said": "say", "spoke": "speak", "spent": "spend", "wore": "wear",
-    "worn": "wear", "ate": "eat", "eaten": "eat", "drank": "drink", "drunk": "drunk", "came": "come", "became": "become",
-}  # fmt: skip
+_IRREGULAR_FORMS = """
+men:man women:woman children:child feet:foot teeth:tooth mice:mouse went:go gone:go ran:run sat:sit stood:stand
+lying:lie laid:lie swam:swim flew:fly flown:fly rode:ride drove:drive driven:drive wrote:write written:write
+won:win lost:lose sold:sell bought:buy gave:give given:give took:take taken:take sent:send kept:keep held:hold
+led:lead built:build sang:sing sung:sing began:begin begun:begin fell:fall fallen:fall rose:rise risen:rise
+grew:grow grown:grow died:die dying:die left:left does:do did:do done:do made:make met:meet paid:pay said:say
+spoke:speak spent:spend wore:wear worn:wear ate:eat eaten:eat drank:drink drunk:drunk came:come became:become
+"""
+_IRREGULAR = dict(pair.split(":") for pair in _IRREGULAR_FORMS.split())
 
 
 @lru_cache(maxsize=_REMEMBERED)

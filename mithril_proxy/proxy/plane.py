@@ -23,6 +23,7 @@ from mithril_proxy.proxy.reads import answer_read
 from mithril_proxy.proxy.recalls import answer_recall
 from mithril_proxy.proxy.services import Edge, Services
 from mithril_proxy.proxy.upstream import Upstream
+from mithril_proxy.proxy.websockets import relay_websocket
 from mithril_proxy.proxy.writes import take_write
 from mithril_proxy.store.interface import Store
 from mithril_proxy.telemetry import Metrics
@@ -66,8 +67,7 @@ class DataPlane:
         if scope["type"] == "http":
             await self._http(scope, receive, send)
         elif scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1008, "reason": "WebSockets are not relayed by this policy"})
+            await relay_websocket(self.services, self.edge, scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = Answer(send)

@@ -13,6 +13,7 @@ from mithril_proxy.proxy.disconnect import UntilDisconnect
 from mithril_proxy.proxy.events import relay_events
 from mithril_proxy.proxy.exchange import Exchange
 from mithril_proxy.proxy.headers import header, rewritten_response_headers
+from mithril_proxy.proxy.history import is_history, without_held_claims
 from mithril_proxy.proxy.passthrough import pass_through, relay
 from mithril_proxy.proxy.scrub import INLINE_ANSWER_BYTES, MAX_ANSWER_BYTES, Scrubber, note_scrubbed
 from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
@@ -53,6 +54,8 @@ async def _send(exchange: Exchange, answer: UpstreamAnswer) -> int:
         return answer.status
     async with UntilDisconnect(exchange.request.receive):
         raw = await answer.read(MAX_ANSWER_BYTES)
+    if is_history(exchange):
+        raw = await _history_without_held_claims(exchange, raw)
     scrubber = Scrubber(exchange.services.guard)
 
     def scrub() -> bytes:
@@ -61,9 +64,19 @@ async def _send(exchange: Exchange, answer: UpstreamAnswer) -> int:
     body = scrub() if len(raw) <= INLINE_ANSWER_BYTES else await asyncio.to_thread(scrub)
     await note_scrubbed(exchange, scrubber)
     upstream_headers = exchange.client_headers(answer.headers)
-    headers_out = upstream_headers if body is raw else rewritten_response_headers(upstream_headers, len(body))
+    headers_out = rewritten_response_headers(upstream_headers, len(body))
     await send_bytes(exchange.request.send, answer.status, headers_out, body)
     return answer.status
+
+
+async def _history_without_held_claims(exchange: Exchange, raw: bytes) -> bytes:
+    """The history's body without the words of held claims; an error's body as it is. Raises StoreUnavailable."""
+    try:
+        rows = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return raw
+    kept = await without_held_claims(exchange, rows)
+    return raw if kept == rows else orjson.dumps(kept)
 
 
 def _scrubbed(exchange: Exchange, kind: ScrubKind, raw: bytes, scrubber: Scrubber) -> bytes:

@@ -10,6 +10,7 @@ from mithril_proxy.clock import Clock
 from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.firewall import Firewall
 from mithril_proxy.policy import Policy
+from mithril_proxy.proxy.documents import DocumentReader
 from mithril_proxy.proxy.identity import Identifies
 from mithril_proxy.proxy.reserved import KnownSources
 from mithril_proxy.proxy.upstream import Upstream
@@ -28,6 +29,7 @@ class Services:
     identifier: Identifies
     known_sources: KnownSources
     service_key: str | None
+    documents: DocumentReader
 
     async def tags(self) -> Tags:
         """The tag rules with every source name reserved. Raises StoreUnavailable."""

@@ -25,7 +25,7 @@ from mithril_proxy.errors import UpstreamTimeout, UpstreamUnavailable
 from mithril_proxy.proxy.headers import RawHeaders
 
 KEEPALIVE_S = 3.0  # uvicorn, which carries Cognee, closes idle connections after 5 s
-CHUNK_BYTES = 64 * 1024
+MAX_FRAME_BYTES = 64 * 1024 * 1024  # a frame may hold a whole graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,26 @@ class UpstreamAnswer(Protocol):
     ) -> None: ...
 
 
+class Subscription(Protocol):
+    """One open WebSocket of the upstream, read only."""
+
+    def frames(self) -> AsyncIterator[str | bytes]:
+        """Text and binary frames as they come; ends when the upstream closes."""
+        ...
+
+    async def close(self) -> None:
+        """Close it."""
+        ...
+
+
 class Upstream(Protocol):
     """The Cognee server."""
 
     netloc: str
+
+    async def subscribe(self, target: str, headers: RawHeaders) -> Subscription:
+        """Open a WebSocket. Raises UpstreamUnavailable when the upstream does not accept it."""
+        ...
 
     async def send(self, request: UpstreamRequest) -> UpstreamAnswer:
         """The answer's head. Raises UpstreamUnavailable, UpstreamTimeout."""
@@ -95,12 +111,11 @@ class AiohttpUpstream:
 
     async def send(self, request: UpstreamRequest) -> UpstreamAnswer:
         """The answer's head. Raises UpstreamUnavailable, UpstreamTimeout."""
-        headers = CIMultiDict((key.decode("latin-1"), value.decode("latin-1")) for key, value in request.headers)
         try:
             answer = await self._session.request(
                 request.method,
                 URL(self.url + request.target, encoded=True),
-                headers=headers,
+                headers=_multidict(request.headers),
                 data=request.body,
                 allow_redirects=False,
             )
@@ -110,10 +125,41 @@ class AiohttpUpstream:
             raise UpstreamUnavailable(f"{self.url} cannot be reached ({type(error).__name__})") from None
         return AiohttpAnswer(answer)
 
+    async def subscribe(self, target: str, headers: RawHeaders) -> Subscription:
+        """Open a WebSocket. Raises UpstreamUnavailable when the upstream does not accept it."""
+        try:
+            socket = await self._session.ws_connect(
+                URL(self.url + target, encoded=True), headers=_multidict(headers), max_msg_size=MAX_FRAME_BYTES
+            )
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise UpstreamUnavailable(f"{self.url} did not accept a WebSocket ({type(error).__name__})") from None
+        return AiohttpSubscription(socket)
+
     async def close(self) -> None:
         """Close every pooled connection."""
         await self._session.close()
         await asyncio.sleep(0)  # aiohttp closes transports in the next turn of the loop
+
+
+def _multidict(headers: RawHeaders) -> CIMultiDict[str]:
+    return CIMultiDict((key.decode("latin-1"), value.decode("latin-1")) for key, value in headers)
+
+
+class AiohttpSubscription:
+    """A WebSocket over aiohttp."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse[bool]) -> None:
+        self._socket = socket
+
+    async def frames(self) -> AsyncIterator[str | bytes]:
+        """Text and binary frames as they come."""
+        async for message in self._socket:
+            if message.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
+                yield message.data
+
+    async def close(self) -> None:
+        """Close it."""
+        await self._socket.close()
 
 
 def _unanswered(error: Exception, url: str, read_timeout_s: float) -> UpstreamUnavailable:

@@ -38,12 +38,16 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class WriteTask:
-    """A write that was decoded. `standing` is what its session will be, None when it stores in none."""
+    """A write that was decoded. `standing` is what its session will be, None when it stores in none.
+
+    `unread` says of each document that gave no text why it did not.
+    """
 
     exchange: Exchange
     call: WriteCall
     tags: Tags
     standing: Standing | None
+    unread: tuple[Finding, ...] = ()
 
     async def run(self) -> int:
         """Decide, forward, answer. Returns the HTTP status of the answer. Raises StoreUnavailable."""
@@ -85,7 +89,10 @@ class WriteTask:
                 memory=self._memory(),
                 call=Call(exchange.id, exchange.match.route.name, exchange.services.policy.mode),
                 prepare=self._held,
-                findings=tuple(replace(finding, claim_id=claim.id) for finding in known),
+                findings=(
+                    *(replace(finding, claim_id=claim.id) for finding in known),
+                    *(finding for finding in self.unread if finding.claim_id == claim.id),
+                ),
             )
             exchange.edge.metrics.count_decision(judgement.decision)
             judgements.append(judgement)

@@ -39,9 +39,11 @@ async def take_write(exchange: Exchange) -> int:
     request.require_identity_encoding()
     tags = await exchange.services.tags()
     call = await _decode(exchange, body, tags)
+    await _refuse_foreign(exchange, call)
     if not call.claims:
         return await _forward_plain(exchange, call)
-    task = WriteTask(exchange, call, tags, await standing_once_written(exchange, call))
+    call, unread = await exchange.services.documents.read(call)
+    task = WriteTask(exchange, call, tags, await standing_once_written(exchange, call), unread)
     # A server that stops or a client that goes does not cut a decided write in two.
     return await asyncio.shield(asyncio.ensure_future(task.run()))
 
@@ -69,17 +71,23 @@ async def _observe(exchange: Exchange, body: bytes) -> int:
     try:
         exchange.request.require_identity_encoding()
         tags = await exchange.services.tags()
-        await WriteTask(exchange, await _decode(exchange, body, tags), tags, None).decide()
+        call, unread = await exchange.services.documents.read(await _decode(exchange, body, tags))
+        await WriteTask(exchange, call, tags, None, unread).decide()
     except RequestError as error:
         payload = {"code": error.code, "mode": "observe", "request_id": exchange.id}
         await exchange.edge.store.append_audit("refused", exchange.match.route.name, payload)
     return await pass_through(exchange, body)
 
 
+async def _refuse_foreign(exchange: Exchange, call: WriteCall) -> None:
+    """Raise Refused when the call would bridge a session that holds unjudged turns, whatever else it brings."""
+    if call.sessions and not call.is_session:
+        known = await standings(exchange, call)
+        refuse_foreign_sessions(call, known.__getitem__)
+
+
 async def _forward_plain(exchange: Exchange, call: WriteCall) -> int:
-    """Forward a call without claims. Raises Refused when it would bridge a session that holds unjudged turns."""
-    known = await standings(exchange, call)
-    refuse_foreign_sessions(call, known.__getitem__)
+    """Forward a call without claims, its names redacted."""
     annotations = await redacted_annotations(exchange.services.guard, call.annotations)
     dataset = exchange.services.policy.forward.dataset or None
     prepared = prepare(call, (), tags=(), dataset=dataset, annotations=annotations)

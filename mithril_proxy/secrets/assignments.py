@@ -1,8 +1,8 @@
 """When `name = value` gives a credential away: the name must end in a credential word, the value must look like one.
 
-1. The name is read as words (camelCase, snake_case, kebab-case). It counts when its last word is a credential word, or when
-   one stands earlier and the words after it are no attribute of a credential (`password_hint`, `token_url`, `secret_name`).
-2. The value must not be a placeholder, and must be stronger the weaker the syntax around it is: quoted, `=`, `:`.
+1. The name is read as words (camelCase, snake_case, kebab-case). It counts when its last word is a credential word,
+   or when one stands earlier and the words after it are no attribute of one (`password_hint`, `token_url`).
+2. The value must not be a placeholder, and be the stronger the weaker the syntax around it: quoted, `=`, `:`.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ from mithril_proxy.secrets.placeholders import is_placeholder, is_prose
 class Family(enum.Enum):
     """What kind of credential a name speaks of. Only passwords may be words that a person chose."""
 
-    PASSWORD = "password"
-    TOKEN = "token"
+    PASSWORD = enum.auto()
+    TOKEN = enum.auto()
 
 
 _PASSWORD_WORDS = frozenset(
-    """password passwd passwort passphrase passcode pass pwd pw kennwort senha contraseña contrasena motdepasse пароль
-    密码 パスワード passw""".split()  # noqa: SIM905
+    """password passwd passwort passphrase passcode pass pwd pw kennwort senha contraseña contrasena motdepasse
+    пароль 密码 パスワード passw""".split()  # noqa: SIM905
 )
 _TOKEN_WORDS = frozenset(
-    """secret secrete token apikey apitoken authtoken accesstoken accesskey secretkey privatekey credential credentials
-    auth bearer jwt pat""".split()  # noqa: SIM905
+    """secret secrete token apikey apitoken authtoken accesstoken accesskey secretkey privatekey credential
+    credentials auth bearer jwt pat""".split()  # noqa: SIM905
 )
 _KEY_QUALIFIERS = frozenset(
-    """api access secret private encryption encrypt decryption signing sign auth account storage master service license session
-    shared sas ssh deploy app application admin webhook crypto cipher aes hmac jwt rsa functions host subscription
-    consumer client integration ingest write read project bot user personal ocp""".split()  # noqa: SIM905
+    """api access secret private encryption encrypt decryption signing sign auth account storage master service
+    license session shared sas ssh deploy app application admin webhook crypto cipher aes hmac jwt rsa
+    functions host subscription consumer client integration ingest write read project bot user personal ocp""".split()  # noqa: SIM905
 )
 _ATTRIBUTES = frozenset(
-    """name names url uri endpoint id ids identifier length len size count limit min max file filename path dir type kind
-    policy hint reset expiry expires expiration expire ttl age variable var field label description desc format prefix suffix
-    hash hashed digest algorithm alg issuer audience scope scopes status state version placeholder required enabled
-    disabled budget usage used remaining cost price index position regex pattern rules rule manager store provider
-    vault arn ref reference source env header param parameter input form strength history rotation dialog page link
-    text title error message msg location server method mode class config settings setting options option valid
-    check validator helper util utils factory service handler group user username email hours days minutes seconds ms at
-    time timestamp date created updated ring chain pair pairs board words char chars codec per agent
-    limits counts total""".split()  # noqa: SIM905
+    """name names url uri endpoint id ids identifier length len size count limit min max file filename path dir
+    type kind policy hint reset expiry expires expiration expire ttl age variable var field label description
+    desc format prefix suffix hash hashed digest algorithm alg issuer audience scope scopes status state
+    version placeholder required enabled disabled budget usage used remaining cost price index position regex
+    pattern rules rule manager store provider vault arn ref reference source env header param parameter input
+    form strength history rotation dialog page link text title error message msg location server method mode
+    class config settings setting options option valid check validator helper util utils factory service
+    handler group user username email hours days minutes seconds ms at time timestamp date created updated
+    ring chain pair pairs board words char chars codec per agent limits counts total""".split()  # noqa: SIM905
 )
 _PUBLIC = frozenset("public csrf xsrf pub publishable cancellation next page pagination continuation sort".split())  # noqa: SIM905
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\dA-Za-z_]+|\d+")
@@ -120,8 +120,13 @@ def _is_quoted_credential(kind: Family, value: str, between: str) -> bool:
     if not between.strip("\"'`\\ ,"):
         return strong and " " not in value
     if kind is Family.PASSWORD:
-        return strong or value.isdigit() or (len(value) >= 8 and " " not in value and bool(re.search(r"[^\W_]", value))) or len(value.split()) >= 3
-    return strong and " " not in value and not _SIZE_OR_DATE.fullmatch(value) or _is_random_letters(value)
+        return (
+            strong
+            or value.isdigit()
+            or (len(value) >= 8 and " " not in value and bool(re.search(r"[^\W_]", value)))
+            or len(value.split()) >= 3
+        )
+    return (strong and " " not in value and not _SIZE_OR_DATE.fullmatch(value)) or _is_random_letters(value)
 
 
 def _is_strong(value: str) -> bool:
@@ -148,8 +153,8 @@ def _is_bare_credential(kind: Family, name: str, value: str, between: str, befor
 
 
 def _is_chosen_word(name: str, value: str, between: str, before: str, after: str) -> bool:
-    """`DB_PASSWORD=tangerine` in a settings file, not `password = value` in code: all the line, nothing but the line."""
-    if not before.strip(" \t") == "" or after[:1] not in ("", "\n", "\r"):
+    """`DB_PASSWORD=tangerine` in a settings file, not `password = value` in code: it is all of its line."""
+    if before.strip(" \t") or after[:1] not in ("", "\n", "\r"):
         return False
     if re.search(r"\d", value):
         return bool(re.search(r"[A-Za-z]", value)) or len(value) >= 6

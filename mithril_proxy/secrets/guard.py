@@ -1,7 +1,7 @@
 """The credential guard: one engine for writes, recalls, streams and `mithril scan`.
 
 1. A text is read as it stands and through its views (folded letters, percent, escapes, base64), at most two deep.
-2. Redaction is repeated until nothing more is found, so the result never holds a new hit and redacting it again changes nothing.
+2. Redaction is repeated until nothing more is found, so redacting the result again changes nothing.
 3. The guard holds rules only, never a text; it can be shared by threads and tasks.
 """
 
@@ -113,7 +113,7 @@ class SecretGuard:
         return hmac.new(self.tag_key, value.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:_TAG_HEX]
 
 
-def _back(view: views.View, span: Span) -> Span:
+def _back(view: views.View | views.LettersView, span: Span) -> Span:
     return Span(view.start_of(span.start), view.end_of(span.end), span.rank)
 
 
@@ -150,16 +150,17 @@ def load_guard(packs: Sequence[Path], *, tag_key: bytes | None = None) -> Secret
 def check_examples(source: SecretGuard | Sequence[Path]) -> tuple[str, ...]:
     """What is wrong with the rules by their own examples, one line each; empty when all hold.
 
-    Each example must be found by a rule of the same kind, each non-example must stay as it is.
+    Each example must be found under its kind, each non-example must stay as far as its own file goes.
     """
     guard = source if isinstance(source, SecretGuard) else SecretGuard(Engine(load_rules(source)))
     return tuple(problem for rule in guard.rules for problem in _example_problems(guard, rule))
 
 
 def _example_problems(guard: SecretGuard, rule: Rule) -> Iterator[str]:
+    siblings = {f"redact.{one.id}" for one in guard.rules if one.source == rule.source}
     for number, text in enumerate(rule.examples, 1):
         if not any(hit.kind == rule.kind for hit in guard.scan(text)):
             yield f"{rule.source}: rule {rule.id!r}: example {number} is not found"
     for number, text in enumerate(rule.non_examples, 1):
-        if guard.scan(text):
+        if any(hit.rule in siblings for hit in guard.scan(text)):
             yield f"{rule.source}: rule {rule.id!r}: non-example {number} is redacted"

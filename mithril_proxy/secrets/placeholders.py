@@ -24,22 +24,23 @@ _CODE = re.compile(
 )
 _WORDS = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])|[a-z]+")
 _EMPTY_WORDS = frozenset(
-    """a an any api app access admin abc account add auth authorization be bearer change changeme client code complex credential
-    credentials database db default demo dev dummy empty encrypted enter env example fake false foo bar baz from generated
-    get here hidden hunter if in insert is it key keys local long masked me missing mock my na name new nil no none not null
-    of omitted on optional or our pass passwd password passwords paste personal phrase placeholder please private
-    production provided pw pwd qux random real redacted removed replace required root sample secret secrets secure server
-    service set some something stored string str strong super test testing text the this to todo token tokens tbd true
-    undefined unknown unset update use used user username value var variable vault very your yours x xx xxx xxxx y yes z
-    """.split()  # noqa: SIM905  the words read better as prose than as four hundred quotes
-) - {"hunter"}
+    """a an any api app access admin abc account add auth authorization be bearer change changeme client code
+    complex credential credentials database db default demo dev dummy empty encrypted enter env example fake
+    false foo bar baz from generated get here hidden if in insert is it key keys local long masked me missing
+    mock my na name new nil no none not null of omitted on optional or our pass passwd password passwords
+    paste personal phrase placeholder please private production provided pw pwd qux random real redacted
+    removed replace required root sample secret secrets secure server service set some something stored string
+    str strong super test testing text the this to todo token tokens tbd true undefined unknown unset update
+    use used user username value var variable vault very your yours x xx xxx xxxx y yes z""".split()  # noqa: SIM905
+)
 _TELLTALE = re.compile(
-    r"x{8,}|X{8,}|(?i:example|dummy|placeholder|changeme|change[-_]?me|your[-_]|[-_]here\b|fake|replace[-_]?(?:me|with)|redacted|insert[-_]|<[a-z _-]+>)"
+    r"x{8,}|X{8,}|(?i:example|dummy|placeholder|changeme|change[-_]?me|your[-_]|[-_]here\b|fake"
+    r"|replace[-_]?(?:me|with)|redacted|insert[-_]|<[a-z _-]+>)"
 )
 _PROSE = frozenset(
-    """a an and any are as at be before but by can cannot check contains does enter expired field for forgot has have if in
-    incorrect invalid is it least may missing must need needs not of or please required reset see should than that the
-    then these they this to too use was we were when which will with you your""".split()  # noqa: SIM905
+    """a an and any are as at be before but by can cannot check contains does enter expired field for forgot has
+    have if in incorrect invalid is it least may missing must need needs not of or please required reset see
+    should than that the then these they this to too use was we were when which will with you your""".split()  # noqa: SIM905
 )
 
 

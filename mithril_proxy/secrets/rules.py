@@ -122,7 +122,7 @@ def _read_pack(path: Path, depth: int) -> list[Rule]:
 
 
 def _extended(extend: dict[str, Any], path: Path, depth: int) -> list[Rule]:
-    """The rules of the file that `[extend] path` names. `useDefault` asks for nothing: the shipped pack is its own entry."""
+    """The rules of the file that `[extend] path` names. `useDefault` asks for nothing: ours is an entry of its own."""
     if not extend.get("path"):
         return []
     if depth >= MAX_EXTENDS:

@@ -1,8 +1,8 @@
 """The guard over text that arrives in pieces: nothing leaves that a later piece could turn into a credential.
 
 1. `_context` is the end of what has left already, as it was: read again with every piece, never sent again.
-2. `_held` waits: the unfinished run of token characters, what follows a credential word on its line and the next two, an
-   open base64 block, a quoted word that code may compare, a private key without its end.
+2. `_held` waits: the unfinished run of token characters, what follows a credential word on its line and the next two,
+   an open base64 block, a quoted word that code may compare, a private key without its end.
 3. A run or a key that outgrows `MAX_HELD_CHARS` is suppressed until it ends; what was held is dropped, never released.
 """
 
@@ -155,7 +155,7 @@ def _is_open(read: str, hit: Hit, end: int) -> bool:
 
 def _clipped(read: str, hits: tuple[Hit, ...], start: int, end: int) -> str:
     """`read[start:end]` with the hits in it replaced."""
-    pieces = []
+    pieces: list[str] = []
     done = start
     for hit in hits:
         if hit.end <= start or hit.start >= end:

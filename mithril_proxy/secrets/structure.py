@@ -17,6 +17,7 @@ from mithril_proxy.secrets.hits import FieldHit, Hit, Redacted, RedactedValue, S
 
 MAX_NESTING = 128  # twice what the default policy lets in; deeper values are replaced, not passed on unread
 MAX_JSON_IN_STRINGS = 3
+MAX_NAME_CHARS = 128
 _NAME_KEYS = ("name", "key", "env", "field", "label", "variable", "param", "id")
 _VALUE_KEYS = ("value", "val", "content", "default", "data", "secret", "text")
 _AWS_SECRET = re.compile(r"[A-Za-z0-9/+]{40}")
@@ -94,7 +95,7 @@ class _Walk:
     def mapping(self, table: dict[str, object], path: str, nesting: int, inner: int) -> dict[str, object]:
         named = _sibling_names(table)
         before = len(self.hits)
-        walked = {}
+        walked: dict[str, object] = {}
         for key, value in table.items():
             below = _below(path, key)
             walked[self.key(key, below, walked)] = self.value(value, below, named.get(key, key), nesting + 1, inner)
@@ -123,9 +124,7 @@ class _Walk:
     def sequence(self, values: list[object], path: str, key: str, nesting: int, inner: int) -> list[object]:
         before = len(self.hits)
         lines = self.key_lines(values, path)
-        walked = [
-            self.value(value, f"{path}[{index}]", key, nesting + 1, inner) for index, value in enumerate(lines)
-        ]
+        walked = [self.value(value, f"{path}[{index}]", key, nesting + 1, inner) for index, value in enumerate(lines)]
         return walked if len(self.hits) > before else values
 
     def key_lines(self, values: list[object], path: str) -> list[object]:
@@ -160,8 +159,9 @@ def _below(path: str, key: str) -> str:
 def _sibling_names(table: dict[str, object]) -> dict[str, str]:
     """For each value field of `{"name": "DB_PASSWORD", "value": …}`, the name beside it."""
     lowered = {key.lower(): key for key in table if isinstance(key, str)}
-    name = next((table[lowered[key]] for key in _NAME_KEYS if isinstance(table.get(lowered.get(key, "")), str)), None)
-    if not isinstance(name, str) or len(name) > 128:
+    names = (table[lowered[key]] for key in _NAME_KEYS if key in lowered)
+    name = next((one for one in names if isinstance(one, str)), "")
+    if not name or len(name) > MAX_NAME_CHARS:
         return {}
     return {lowered[key]: name for key in _VALUE_KEYS if key in lowered}
 

@@ -71,7 +71,7 @@ def no_mask(candidate: Candidate) -> bool:
 
 def not_example(candidate: Candidate) -> bool:
     """Not a key that its vendor prints in documentation."""
-    return not candidate.value.upper().endswith("EXAMPLE") and "XXXXXX" not in candidate.value
+    return "EXAMPLE" not in candidate.value.upper() and "XXXXXX" not in candidate.value
 
 
 def not_placeholder(candidate: Candidate) -> bool:
@@ -134,7 +134,12 @@ def is_uri_placeholder(value: str) -> bool:
     """True for `${PW}`, `{pw}`, `<pw>`, `$PW`, `***`, `[REDACTED:…]`, `your-password`."""
     if re.fullmatch(r"[$%{<\[(@].*[}>\])%@]|\$\w+|[*xX.•]+|%[sdv]|:\w+", value):
         return True
-    return bool(re.fullmatch(r"(?i)(?:your|my|the|db|some)[-_]?(?:db[-_]?)?pass(?:word|wd)?|pass(?:word)?here|changeme|redacted|replace.*", value))
+    return bool(
+        re.fullmatch(
+            r"(?i)(?:your|my|the|db|some)[-_]?(?:db[-_]?)?pass(?:word|wd)?|pass(?:word)?here|changeme|redacted|replace.*",
+            value,
+        )
+    )
 
 
 def assigned(candidate: Candidate) -> bool:

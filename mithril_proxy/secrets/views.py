@@ -194,22 +194,30 @@ def _uniform(decoded: str, run: str, width: int) -> tuple[str, int]:
     return decoded, width if len(decoded) * width == len(run) else 0
 
 
-def _unpercent(run: str) -> tuple[str, int]:
-    return _uniform(bytes.fromhex(run.replace("%", "")).decode("utf-8", "replace"), run, 3)
+def _from_hex(run: str, mark: str, width: int) -> tuple[str, int] | None:
+    """The text of `%41%42` and the like; None when the bytes are no UTF-8, as in the variable `%DB_PASSWORD%`."""
+    try:
+        return _uniform(bytes.fromhex(run.replace(mark, "")).decode(), run, width)
+    except UnicodeDecodeError:
+        return None
 
 
-def _unescape(run: str) -> tuple[str, int]:
+def _unpercent(run: str) -> tuple[str, int] | None:
+    return _from_hex(run, "%", 3)
+
+
+def _unescape(run: str) -> tuple[str, int] | None:
     if run[:2] == "\\u":
         units = bytes.fromhex(run.replace("\\u", "")).decode("utf-16-be", "replace")
         return _uniform(units, run, 6)
     if run[:2] == "\\x":
-        return _uniform(bytes.fromhex(run.replace("\\x", "")).decode("utf-8", "replace"), run, 4)
+        return _from_hex(run, "\\x", 4)
     if run[0] == "&":
         return html.unescape(run), 0
     if run[-1] in " \t\n":
         return "", 0
     if run[0] == "=":
-        return _uniform(bytes.fromhex(run.replace("=", "")).decode("utf-8", "replace"), run, 3)
+        return _from_hex(run, "=", 3)
     return "".join(_SIMPLE.get(letter, letter) for letter in run[1::2]), 2
 
 
@@ -220,14 +228,15 @@ def percent(text: str) -> View | None:
 
 def escapes(text: str) -> View | None:
     r"""JSON, Python and HTML escapes decoded and folded lines joined, one level."""
-    if "\\" in text or "&" in text or "=\n" in text or "=\r" in text or "=3" in text:
+    if "\\" in text or "&" in text or "=" in text:
         return replaced(text, _ESCAPES, _unescape)
     return None
 
 
 # ------------------------------------------------------------------ blobs
 _BLOB = re2.compile(
-    rb"[A-Za-z0-9+/_-]{20,}(?:(?:\\r)?(?:\\n|\r?\n)[ \t>]*[A-Za-z0-9+/_-]{4,})*(?:(?:\\r)?(?:\\n|\r?\n)?[ \t]*={1,2}|%3[Dd]){0,2}"
+    rb"[A-Za-z0-9+/_-]{20,}(?:(?:\\r)?(?:\\n|\r?\n)[ \t>]*[A-Za-z0-9+/_-]{4,})*"
+    rb"(?:(?:\\r)?(?:\\n|\r?\n)?[ \t]*={1,2}|%3[Dd]){0,2}"
 )
 _FOLD = re2.compile(r"(?:\\r)?\\n|[\s>]")
 
@@ -235,7 +244,7 @@ _FOLD = re2.compile(r"(?:\\r)?\\n|[\s>]")
 def unblob(run: str) -> str | None:
     """The text that a base64, base64url or hex run holds; None when it holds no text."""
     packed = _FOLD.sub("", run).replace("%3D", "").replace("%3d", "").rstrip("=")
-    if len(packed) > MAX_VIEW_CHARS or len(packed) % 4 == 1 and not _is_hex(packed):
+    if len(packed) > MAX_VIEW_CHARS or (len(packed) % 4 == 1 and not _is_hex(packed)):
         return None
     try:
         if _is_hex(packed):

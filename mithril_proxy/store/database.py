@@ -9,10 +9,11 @@ from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.store import BUSY_TIMEOUT_S
 from mithril_proxy.store.changes import Changes
 from mithril_proxy.store.decisions import Decisions
-from mithril_proxy.store.engines import create_file, database_file, open_transactions, parse_url, reader_engine
+from mithril_proxy.store.engines import create_file, database_file, open_transactions, parse_url
 from mithril_proxy.store.incidents import IncidentRules
 from mithril_proxy.store.interface import Store
 from mithril_proxy.store.migrate import migrate
+from mithril_proxy.store.reads import open_reads
 from mithril_proxy.store.releases import Releases
 from mithril_proxy.store.sessions import Sessions
 from mithril_proxy.store.sources import Sources
@@ -26,11 +27,6 @@ class Database(Decisions, Sources, Sessions, Releases, Trail):
     """One open database, SQLite or PostgreSQL. Made by `mithril_proxy.store.open_store`."""
 
     @property
-    def writer_id(self) -> str:
-        """The name of the audit chain that this process writes."""
-        return self._writer.writer_id
-
-    @property
     def queued_writes(self) -> int:
         """Writes that wait for the next transaction."""
         return self._writer.queued
@@ -42,7 +38,7 @@ class Database(Decisions, Sources, Sessions, Releases, Trail):
     async def close(self) -> None:
         """Commit what is queued, then close every connection."""
         await self._writer.close()
-        await self._reader.dispose()
+        await self._reads.close()
 
 
 async def open_database(
@@ -67,7 +63,7 @@ async def open_database(
         await transactions.close()
         raise
     return Database(
-        Writer(transactions, clock, incident_rules or IncidentRules()), reader_engine(parsed, busy_timeout_s), clock
+        Writer(transactions, clock, incident_rules or IncidentRules()), open_reads(parsed, busy_timeout_s), clock
     )
 
 

@@ -12,7 +12,8 @@ from mithril_proxy.errors import NotFound
 from mithril_proxy.quarantine import AUDIT_KINDS, check_move, check_reconsider
 from mithril_proxy.store.changes import AuditEntry, Changes
 from mithril_proxy.store.interface import HeldGroup, Page, QuarantineFilter, ReputationStep
-from mithril_proxy.store.part import Part, rows_of
+from mithril_proxy.store.part import Part
+from mithril_proxy.store.reads import rows_of
 from mithril_proxy.store.reputation import Move, inverse
 from mithril_proxy.store.rows import Row, entry_of, readable, step_of, step_text, time_of, time_text
 from mithril_proxy.store.schema import quarantine
@@ -37,6 +38,13 @@ class Held(Part):
         if page.before is not None:
             query = query.where(quarantine.c.id < page.before)
         return [entry_of(row) for row in await self._read(query)]
+
+    async def held_among(self, digests: Sequence[str]) -> frozenset[str]:
+        """Those of the claim digests whose text was held and never released."""
+        query = select(quarantine.c.claim_digest).where(
+            quarantine.c.claim_digest.in_(set(digests)), quarantine.c.state != ReviewState.RELEASED.value
+        )
+        return frozenset(str(row["claim_digest"]) for row in await self._read(query))
 
     async def held_groups(self, page: Page, where: QuarantineFilter) -> Sequence[HeldGroup]:
         """Held claims grouped by text, the one with the newest entry first; `page.before` is a `newest_id`."""

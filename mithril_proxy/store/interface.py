@@ -262,6 +262,10 @@ class Store(Protocol):
         """Held claims, newest first."""
         ...
 
+    async def held_among(self, digests: Sequence[str]) -> frozenset[str]:
+        """Those of the claim digests whose text was held and never released."""
+        ...
+
     async def review(
         self,
         quarantine_id: str,
@@ -376,6 +380,11 @@ class Store(Protocol):
         ...
 
     # --- life ------------------------------------------------------------------------------------------------------
+    @property
+    def queued_writes(self) -> int:
+        """Writes that wait for the next transaction."""
+        ...
+
     async def ping(self) -> None:
         """Raise StoreUnavailable unless a row could be committed now."""
         ...

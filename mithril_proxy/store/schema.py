@@ -112,6 +112,7 @@ quarantine = Table(
     Index("ix_quarantine_state_source", "state", "source", "id"),
     Index("ix_quarantine_digest", "claim_digest", "principal"),
     Index("ix_quarantine_decision", "decision_id"),
+    Index("ix_quarantine_groups", "state", "claim_digest", "principal", "id", "created_at"),
 )
 
 sources = Table(

@@ -3,36 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
+from mithril_proxy.clock import Clock
 from mithril_proxy.errors import InvalidTransition, NotFound
 from mithril_proxy.store.changes import AuditEntry, Changes
 from mithril_proxy.store.interface import Page, ReputationEvent, Source
 from mithril_proxy.store.names import check_source_name
-from mithril_proxy.store.part import Part, rows_of
+from mithril_proxy.store.part import Part
+from mithril_proxy.store.reads import Lookups, Reads, rows_of
+from mithril_proxy.store.reputation import IN_LIST
 from mithril_proxy.store.rows import Row, event_of, readable, source_of
 from mithril_proxy.store.schema import reputation_events, source_keys, sources
+from mithril_proxy.store.writer import Writer
 from mithril_proxy.types import Provenance
 
 
 class Sources(Part):
     """The part of the store that knows sources, their keys and their reputation."""
 
+    def __init__(self, writer: Writer, reads: Reads, clock: Clock) -> None:
+        super().__init__(writer, reads, clock)
+        self._reputations = Lookups(self._reputations_of)
+        self._owners = Lookups(self._owners_of)
+
     async def reputation_of(self, provenance: Provenance) -> float:
         """The reputation of a principal now; its prior when it has never been seen. Reads only."""
-        query = select(sources.c.reputation).where(sources.c.principal == readable(provenance.principal))
-        rows = await self._read(query)
-        return float(rows[0]["reputation"]) if rows else provenance.prior
+        reputation = await self._reputations.get(readable(provenance.principal))
+        return provenance.prior if reputation is None else reputation
 
     async def source_by_key(self, key_digest: str) -> Source | None:
         """The registered source that a Mithril key (by SHA-256 hex) belongs to; None when unknown or revoked."""
-        rows = await self._read(_BY_KEY, {"key_digest": key_digest})
-        return _one_source(rows) if rows else None
+        return await self._owners.get(key_digest)
 
     async def add_source(self, name: str, *, prior: float, key_digest: str, may_declare: Sequence[str] = ()) -> Source:
         """Register a source, or issue one more key to it. Raises InvalidTransition when the name is reserved.
@@ -121,6 +128,15 @@ class Sources(Part):
             query = query.where(reputation_events.c.id < int(page.before))
         return [event_of(row) for row in await self._read(query)]
 
+    async def _reputations_of(self, principals: Sequence[str]) -> Mapping[str, float]:
+        rows = [row for some in _slices(principals) for row in await self._read(_REPUTATIONS, {"principals": some})]
+        return {row["principal"]: row["reputation"] for row in rows}
+
+    async def _owners_of(self, key_digests: Sequence[str]) -> Mapping[str, Source]:
+        rows = [row for some in _slices(key_digests) for row in await self._read(_BY_KEYS, {"key_digests": some})]
+        owners = [_one_source(list(group)) for _, group in groupby(rows, key=itemgetter("principal"))]
+        return {digest: owner for owner in owners for digest in owner.key_digests}
+
     async def _set_frozen(self, name: str, is_frozen: bool, event: str, reason: str) -> Source:
         def change(connection: Connection) -> Changes:
             row = _source_row(connection, name)
@@ -141,11 +157,21 @@ _WITH_KEYS = (
     .order_by(sources.c.name, sources.c.principal, source_keys.c.created_at, source_keys.c.digest)
 )
 _OWNER = source_keys.alias("owner")
-_BY_KEY = _WITH_KEYS.where(
+_BY_KEYS = _WITH_KEYS.where(
     sources.c.principal.in_(
-        select(_OWNER.c.principal).where(_OWNER.c.digest == bindparam("key_digest"), _OWNER.c.revoked_at.is_(None))
+        select(_OWNER.c.principal).where(
+            _OWNER.c.digest.in_(bindparam("key_digests", expanding=True)), _OWNER.c.revoked_at.is_(None)
+        )
     )
 )
+_REPUTATIONS = select(sources.c.principal, sources.c.reputation).where(
+    sources.c.principal.in_(bindparam("principals", expanding=True))
+)
+
+
+def _slices(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    """`keys` in pieces that one SELECT can take."""
+    return (keys[start : start + IN_LIST] for start in range(0, len(keys), IN_LIST))
 
 
 def _one_source(rows: Sequence[Row]) -> Source:

@@ -69,9 +69,9 @@ class Writer:
         return len(self._waiting)
 
     @property
-    def writer_id(self) -> str:
-        """The name of the audit chain that this process writes now."""
-        return self._link.writer
+    def is_closed(self) -> bool:
+        """True from the moment that closing begins."""
+        return self._is_closing
 
     async def write(self, changes: Changes) -> None:
         """Commit rows that need no look at the database first. Raises StoreUnavailable."""

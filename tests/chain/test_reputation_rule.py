@@ -148,6 +148,19 @@ def test_a_reviewers_word_counts_like_a_decision(state: ReviewState, expected: f
     assert moved(0.60, review_step(state, DEFAULT)) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("before", [0.10, 0.30, 0.60, 0.80])
+def test_a_release_takes_the_blame_of_the_quarantine_back_and_counts_as_good(before: float) -> None:
+    blamed = before * (1 - DEFAULT.reputation.bad_rate)
+    step = review_step(ReviewState.RELEASED, DEFAULT, was_blamed=True)
+    assert moved(blamed, step) == pytest.approx(before + 0.10 * (1 - before))
+
+
+def test_a_blame_that_took_everything_cannot_be_taken_back() -> None:
+    policy = with_reputation(bad_rate=1.0)
+    step = review_step(ReviewState.RELEASED, policy, was_blamed=True)
+    assert step == review_step(ReviewState.RELEASED, policy)
+
+
 unit = st.floats(0, 1)
 signal = st.builds(
     Signals, unit, st.sampled_from([0.0, 0.1, 0.2, 0.3]), freshness=unit, contradiction=unit, content_danger=unit

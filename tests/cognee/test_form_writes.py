@@ -11,7 +11,7 @@ import pytest
 from mithril_proxy.cognee.prepared import FilePart, render
 from mithril_proxy.cognee.routes import find_route
 from mithril_proxy.cognee.uploads import text_name
-from mithril_proxy.cognee.writes import decode_write, forward_tags, prepare
+from mithril_proxy.cognee.writes import decode_write, forward_tags, prepare, unread_files, with_text
 from mithril_proxy.errors import BodyTooLarge, MalformedBody, Refused
 from mithril_proxy.types import Annotation, Claim, Status
 from tests.cognee.builders import (
@@ -332,3 +332,44 @@ def test_a_label_that_did_not_come_back_stops_the_write(companion: tuple[str, st
     only_target = tuple(given for given in call.claims[0].annotations if given.locator == "datasetName")
     with pytest.raises(KeyError):
         prepare(call, (replace(call.claims[0], annotations=only_target),), tags=())
+
+
+PDF = b"%PDF-1.7 binary \0"
+
+
+def test_the_text_of_a_document_is_judged_and_forwarded_in_place_of_its_bytes() -> None:
+    call = form_call(ADD, NAME, ("data", File(PDF, "report.pdf")), ("data", File(b"plain")))
+    (piece,) = unread_files(call)
+    assert (piece.claim_id, piece.filename, piece.blob) == ("c0", "report.pdf", PDF)
+    read = with_text(call, "c0", "The port is 8443.")
+    claim = read.claims[0]
+    assert (claim.text, claim.is_opaque) == ("The port is 8443.", False)
+    assert Annotation("data[0].filename", "report.pdf.txt") in claim.annotations
+    assert prepare(read, read.claims, tags=()).files == (
+        FilePart("data", "report.pdf.txt", text="The port is 8443."),
+        FilePart("data", "notes.txt", text="plain"),
+    )
+    assert unread_files(read) == ()
+
+
+def test_the_original_document_is_forwarded_only_when_its_text_came_back_unchanged() -> None:
+    call = form_call(ADD, NAME, ("data", File(PDF, "report.pdf")))
+    read = with_text(call, "c0", "secret", keeps_original=True)
+    assert prepare(read, read.claims, tags=()).files == (FilePart("data", "report.pdf", blob=PDF),)
+    redacted = _redacted(read.claims[0], "[REDACTED]")
+    assert prepare(read, (redacted,), tags=()).files == (FilePart("data", text_name("[REDACTED]"), text="[REDACTED]"),)
+
+
+def test_an_archive_of_memory_is_no_document() -> None:
+    parts: list[tuple[str, str | File]] = [("content_type", "cogx-archive"), ("data", File(PDF, "a.pdf"))]
+    assert unread_files(form_call(REMEMBER, NAME, *parts, rules=OPEN_RULES)) == ()
+
+
+def test_a_skill_keeps_its_folder_and_its_name_even_when_it_was_redacted() -> None:
+    files = [("data", File(b"# One", "one/SKILL.md")), ("data", File(b"# Two", "/../two/./SKILL.md"))]
+    call = form_call(REMEMBER, NAME, ("content_type", "skills"), *files)
+    sent = prepare(call, (call.claims[0], _redacted(call.claims[1], "[REDACTED]")), tags=())
+    assert [(part.filename, part.text) for part in sent.files] == [
+        ("one/SKILL.md", "# One"),
+        ("two/SKILL.md", "[REDACTED]"),
+    ]

@@ -146,6 +146,7 @@ def test_a_memory_is_verified_only_under_the_very_tag(node_sets: object, is_veri
         ("slack", "slack"),
         ("Slack Bot", "slack_bot"),
         ("a/b", "a-b"),
+        ("a__b-", "a__b-"),
         ("", "unnamed"),
         ("日本", "unnamed"),
         ("x" * 90, "x" * 63),

@@ -7,6 +7,7 @@ import sqlite3
 
 import pytest
 
+from mithril_proxy.cognee.routes import unlisted
 from mithril_proxy.demo.outcome import files_that_hold
 from tests.e2e.harness import Stack, codename, decided
 
@@ -91,6 +92,11 @@ def test_a_verified_tag_of_an_admitted_write_does_not_rename_verified_memory(sta
     assert decided(writer.remember(after, node_set=["VERIFIED"])) == "warn"
     for fact in (before, after):
         assert writer.recalls(fact)
+
+
+def test_every_route_of_the_running_server_is_in_the_table(stack: Stack) -> None:
+    paths = stack.http.get(f"{stack.cognee.url}/openapi.json").json()["paths"]
+    assert unlisted((method, path) for path, methods in paths.items() for method in methods) == ()
 
 
 def reasons_of(stack: Stack, decision_id: str) -> list[str]:

@@ -8,7 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import httpx2
 import pytest
+from openai import AsyncOpenAI
 
 from mithril_proxy.errors import JudgeUnavailable
 from mithril_proxy.judge.breaker import Circuit
@@ -202,6 +204,45 @@ async def test_an_endpoint_that_nobody_serves_is_unreachable() -> None:
             await judge.judge("a", ())
     finally:
         await judge.close()
+
+
+def raises(error: type[httpx2.TransportError]) -> httpx2.MockTransport:
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        raise error("scripted", request=request)
+
+    return httpx2.MockTransport(answer)
+
+
+HTML = httpx2.MockTransport(lambda request: httpx2.Response(200, html="<html>login</html>"))
+
+
+@pytest.mark.parametrize(
+    ("transport", "is_strict", "reason"),
+    [
+        (raises(httpx2.ConnectError), False, "unreachable"),
+        (raises(httpx2.ReadError), False, "unreachable"),
+        (raises(httpx2.ConnectTimeout), False, "timeout"),
+        (raises(httpx2.ReadTimeout), False, "timeout"),
+        (HTML, True, "malformed"),
+        (HTML, False, "malformed"),
+    ],
+)
+async def test_reasons_are_the_same_with_any_transport_of_the_client(
+    transport: httpx2.MockTransport, is_strict: bool, reason: str
+) -> None:
+    client = AsyncOpenAI(
+        api_key="none",
+        base_url="http://judge.test/v1",
+        max_retries=0,
+        http_client=httpx2.AsyncClient(transport=transport),
+        _strict_response_validation=is_strict,
+    )
+    policy = policy_with()
+    judge = OpenAIJudge(client, model="m", prompts=load_prompts(policy), policy=policy, clock=HandClock())
+    with pytest.raises(JudgeUnavailable) as caught:
+        await judge.judge("a", ())
+    assert caught.value.reason == reason
+    await judge.close()
 
 
 async def test_an_endpoint_that_is_silent_is_a_timeout_and_counts_against_the_circuit() -> None:

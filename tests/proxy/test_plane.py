@@ -237,11 +237,9 @@ async def test_several_claims_of_one_call_are_decided_one_by_one(setup: Bench) -
         ("data", "b.txt", b"The Atlas server listens on port 9999."),
     ]
     body, content_type = multipart([("datasetName", "main")], files)
-    reply = await setup.call(
-        "POST", "/api/v1/add", source="wiki", headers=[("content-type", content_type)], body=body
-    )
+    reply = await setup.call("POST", "/api/v1/add", source="wiki", headers=[("content-type", content_type)], body=body)
     assert reply.status == 202
-    assert [entry["status"] for entry in reply.json()["items"]][0] == "warn"
+    assert reply.json()["items"][0]["status"] == "warn"
     assert reply.json()["items"][1]["status"] in ("rejected", "quarantined", "review")
     assert reply.json()["upstream"] == {"status": "completed"}
     [sent] = setup.upstream.sent
@@ -305,7 +303,9 @@ async def test_a_held_claim_is_released_once_with_the_tags_of_an_accepted_one(se
 async def test_observe_mode_changes_no_byte_and_records_what_would_have_been_done(tmp_path: Path, size: int) -> None:
     async with bench(tmp_path, policy="observe.toml") as setup:
         text = f"Token {github_token()} " + "x" * size
-        body, content_type = multipart([("datasetName", "main"), ("node_set", "verified")], [("data", "a.txt", text.encode())])
+        body, content_type = multipart(
+            [("datasetName", "main"), ("node_set", "verified")], [("data", "a.txt", text.encode())]
+        )
         reply = await setup.call("POST", "/api/v1/remember", headers=[("content-type", content_type)], body=body)
         assert reply.status == 200
         [sent] = setup.upstream.sent
@@ -333,7 +333,11 @@ async def test_observe_mode_passes_what_it_cannot_read(tmp_path: Path) -> None:
 
 async def test_a_recall_is_narrowed_and_its_answer_filtered_and_scrubbed(tmp_path: Path) -> None:
     token = github_token()
-    answer = [chunk("Atlas is up.", "verified", "wiki"), chunk("Atlas is sold.", "slack"), chunk(f"Key {token}", "verified")]
+    answer = [
+        chunk("Atlas is up.", "verified", "wiki"),
+        chunk("Atlas is sold.", "slack"),
+        chunk(f"Key {token}", "verified"),
+    ]
     async with bench(tmp_path, upstream=FakeUpstream(script=lambda sent: json_answer(answer))) as setup:
         reply = await setup.recall({"query": "atlas", "searchType": "CHUNKS", "nodeName": []})
         [sent] = setup.upstream.sent
@@ -356,8 +360,12 @@ async def test_a_recall_answered_with_no_json_shows_nothing(tmp_path: Path) -> N
 @pytest.mark.parametrize("size", [1, 3, 7, 50])
 async def test_a_credential_split_over_events_never_reaches_the_client(tmp_path: Path, size: int) -> None:
     token = github_token()
-    deltas = "".join(f'event: delta\ndata: {{"text": "{token[at : at + size]}"}}\n\n' for at in range(0, len(token), size))
-    stream = f'event: stage\ndata: {{"stage": "generating"}}\n\n{deltas}event: final\ndata: {{"results": []}}\n\n'.encode()
+    deltas = "".join(
+        f'event: delta\ndata: {{"text": "{token[at : at + size]}"}}\n\n' for at in range(0, len(token), size)
+    )
+    stream = (
+        f'event: stage\ndata: {{"stage": "generating"}}\n\n{deltas}event: final\ndata: {{"results": []}}\n\n'.encode()
+    )
     pieces = [stream[at : at + 11] for at in range(0, len(stream), 11)]
     script = FakeUpstream(script=lambda sent: FakeAnswer(200, [(b"content-type", b"text/event-stream")], pieces))
     async with bench(tmp_path, upstream=script) as setup:
@@ -370,10 +378,28 @@ async def test_a_credential_split_over_events_never_reaches_the_client(tmp_path:
 
 
 async def test_an_event_stream_that_breaks_off_ends_with_an_error_event(tmp_path: Path) -> None:
-    answer = FakeAnswer(200, [(b"content-type", b"text/event-stream")], [b"event: stage\ndata: {}\n\n"], breaks_off=True)
+    answer = FakeAnswer(
+        200, [(b"content-type", b"text/event-stream")], [b"event: stage\ndata: {}\n\n"], breaks_off=True
+    )
     async with bench(tmp_path, upstream=FakeUpstream(script=lambda sent: answer)) as setup:
         reply = await setup.recall({"query": "atlas", "stream": True})
         assert b"event: error" in reply.body
+
+
+async def test_the_history_of_questions_does_not_show_what_was_held(tmp_path: Path) -> None:
+    released, held = "The canteen serves soup on Fridays.", "The Atlas server was sold to a stranger."
+    rows = [
+        {"id": "1", "text": held, "user": "user"},
+        {"id": "2", "text": "What does the canteen serve?", "user": "user"},
+        {"id": "3", "text": "x" * 1500, "user": "user"},
+        {"id": "4", "text": "y" * 2000, "user": "system"},
+    ]
+    async with bench(tmp_path, upstream=FakeUpstream(script=lambda sent: json_answer(rows))) as setup:
+        await setup.remember(held)
+        await setup.remember(released)
+        reply = await setup.call("GET", "/api/v1/recall")
+        assert [row["id"] for row in reply.json()] == ["2", "4"]
+        assert reply.header("content-length") == str(len(reply.body))
 
 
 # --- pass-through ---------------------------------------------------------------------------------------------------
@@ -381,12 +407,20 @@ async def test_an_event_stream_that_breaks_off_ends_with_an_error_event(tmp_path
 
 async def test_what_is_passed_is_passed_byte_for_byte(tmp_path: Path) -> None:
     def script(sent: Sent) -> FakeAnswer:
-        headers = [(b"set-cookie", b"a=1"), (b"set-cookie", b"b=2"), (b"connection", b"close"), (b"content-type", b"x/y")]
+        headers = [
+            (b"set-cookie", b"a=1"),
+            (b"set-cookie", b"b=2"),
+            (b"connection", b"close"),
+            (b"content-type", b"x/y"),
+        ]
         return FakeAnswer(201, headers, [b"\x00\xff", b"end"])
 
     async with bench(tmp_path, upstream=FakeUpstream(script=script)) as setup:
         reply = await setup.call(
-            "POST", "/api/v1/auth/login", headers=[("content-type", "application/x-www-form-urlencoded")], body=b"username=a"
+            "POST",
+            "/api/v1/auth/login",
+            headers=[("content-type", "application/x-www-form-urlencoded")],
+            body=b"username=a",
         )
         assert (reply.status, reply.body) == (201, b"\x00\xffend")
         assert [value for name, value in reply.headers if name == b"set-cookie"] == [b"a=1", b"b=2"]
@@ -432,16 +466,3 @@ async def test_only_its_health_stands_on_the_data_plane(setup: Bench, path: str,
 async def test_a_process_that_stops_is_not_ready(setup: Bench) -> None:
     setup.plane.is_draining = True
     assert (await setup.call("GET", "/_mithril/health/ready")).status == 503
-
-
-async def test_a_websocket_is_closed_with_a_reason(setup: Bench) -> None:
-    sent: list[Any] = []
-
-    async def receive() -> Any:
-        return {"type": "websocket.connect"}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    await setup.plane({"type": "websocket"}, receive, send)
-    assert sent[0]["type"] == "websocket.close"

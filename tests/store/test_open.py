@@ -157,6 +157,18 @@ async def test_processes_that_start_at_once_on_an_empty_database_all_work(empty_
     await store.close()
 
 
+def test_a_start_with_nothing_to_migrate_does_not_import_alembic(database_url: str) -> None:
+    program = (
+        "import asyncio, sys\n"
+        "from mithril_proxy.clock import SystemClock\n"
+        "from mithril_proxy.store import open_store\n"
+        "assert 'sqlalchemy' not in sys.modules\n"
+        f"asyncio.run(open_store({database_url!r}, SystemClock()))\n"
+        "assert 'alembic' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=DOCS.parents[1])
+
+
 def test_this_version_knows_every_migration_it_ships() -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))

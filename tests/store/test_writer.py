@@ -196,7 +196,11 @@ async def test_a_unit_that_is_refused_leaves_strangers_of_its_batch_alone(databa
 
 async def test_a_ping_commits(database_url: str, clock: FixedClock) -> None:
     store = await open_store(database_url, clock)
-    await store.ping()
+    pinging = asyncio.create_task(store.ping())
+    await asyncio.sleep(0)
+    assert store.queued_writes == 1
+    await pinging
+    assert store.queued_writes == 0
     await store.close()
     with pytest.raises(StoreUnavailable):
         await store.ping()

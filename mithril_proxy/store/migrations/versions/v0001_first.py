@@ -184,6 +184,7 @@ def _create_quarantine() -> None:
         sa.Column("grant_used_by", _TEXT, nullable=True),
     )
     op.create_index("ix_quarantine_decision", "quarantine", ["decision_id"])
+    op.create_index("ix_quarantine_groups", "quarantine", ["state", "claim_digest", "principal", "id", "created_at"])
     op.create_index("ix_quarantine_digest", "quarantine", ["claim_digest", "principal"])
     op.create_index("ix_quarantine_state", "quarantine", ["state", "id"])
     op.create_index("ix_quarantine_state_source", "quarantine", ["state", "source", "id"])

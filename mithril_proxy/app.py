@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
 import secrets
 from collections.abc import AsyncIterator
@@ -26,6 +27,10 @@ from mithril_proxy.judge.floor import FlooredJudge
 from mithril_proxy.judge.local import LocalJudge
 from mithril_proxy.judge.openai import OpenAIJudge, connect
 from mithril_proxy.judge.prompts import load_prompts
+from mithril_proxy.outputs.deliver import Delivery
+from mithril_proxy.outputs.receiver import Receiver
+from mithril_proxy.outputs.syslog import Syslog, parse_target
+from mithril_proxy.outputs.webhook import ANSWER_S, CONNECT_S, Webhook, parse_address
 from mithril_proxy.policy import Policy, load_policy
 from mithril_proxy.proxy import DataPlane, Services
 from mithril_proxy.proxy.documents import DocumentReader
@@ -283,6 +288,37 @@ async def watch_upstream(application: Application) -> None:
     while True:
         is_known = await application.observe_upstream()
         await asyncio.sleep(KNOWN_UPSTREAM_S if is_known else UNKNOWN_UPSTREAM_S)
+
+
+@asynccontextmanager
+async def audit_outputs(application: Application) -> AsyncIterator[tuple[Delivery, ...]]:
+    """A delivery for each audit output of the settings. Raises ConfigurationError."""
+    settings, clients = application.settings, []
+    receivers: list[Receiver] = []
+    if settings.audit_syslog is not None:
+        receivers.append(Syslog(parse_target(settings.audit_syslog), output_name("syslog", settings.audit_syslog)))
+    if settings.audit_webhook_url is not None:
+        address = parse_address(settings.audit_webhook_url)
+        if settings.audit_webhook_secret is None:
+            raise ConfigurationError(
+                "MITHRIL_AUDIT_WEBHOOK_SECRET: must be set, so that the receiver can check who posts"
+            )
+        clients.append(AiohttpUpstream(address.origin, CONNECT_S, ANSWER_S))
+        secret, name = (
+            settings.audit_webhook_secret.get_secret_value(),
+            output_name("webhook", settings.audit_webhook_url),
+        )
+        receivers.append(Webhook(clients[-1], address.target, secret, name, application.clock))
+    try:
+        yield tuple(Delivery(application.store, receiver, application.log) for receiver in receivers)
+    finally:
+        for client in clients:
+            await client.close()
+
+
+def output_name(kind: str, url: str) -> str:
+    """What an output's cursor is kept under: another address begins anew. It does not hold the address."""
+    return f"{kind}-{hashlib.sha256(url.encode()).hexdigest()[:12]}"
 
 
 async def heal_forever(application: Application, every_s: float = HEAL_EVERY_S) -> None:

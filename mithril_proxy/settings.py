@@ -49,6 +49,11 @@ class Settings(BaseSettings):
     secret_tag_key: SecretStr | None = Field(
         None, description="Adds a keyed tag to redactions so that two secrets can be told apart."
     )
+    audit_syslog: str | None = Field(
+        None, description="Where audit events go as syslog: udp://host:514, tcp://host:601 or unix:///dev/log."
+    )
+    audit_webhook_url: str | None = Field(None, description="Where audit events are posted, signed.")
+    audit_webhook_secret: SecretStr | None = Field(None, description="Shared secret that signs those posts.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
     log_format: Literal["console", "json"] = Field("console", description="json: one object a line.")
 

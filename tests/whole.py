@@ -16,6 +16,7 @@ from mithril_proxy.chain.recent import RecentWrites
 from mithril_proxy.client import InProcess
 from mithril_proxy.clock import SystemClock
 from mithril_proxy.proxy import DataPlane
+from mithril_proxy.proxy.posture import Observation
 from mithril_proxy.settings import Settings
 from mithril_proxy.store import open_store
 from mithril_proxy.telemetry import Metrics
@@ -77,7 +78,9 @@ async def whole(folder: Path) -> AsyncIterator[Setup]:
     metrics, log = Metrics(), structlog.get_logger()
     recent = RecentWrites(rules.policy.joins, clock)
     plane = DataPlane(build_services(settings, rules, store, recent, clock), store, upstream, metrics, clock, log)
-    made = Setup(Application(settings, store, upstream, metrics, clock, log, plane, recent), cognee)
+    version = Observation("ok", "Cognee 1.6.5")
+    application = Application(settings, store, upstream, metrics, clock, log, plane, recent, rules, version)
+    made = Setup(application, cognee)
     try:
         yield made
     finally:

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Scope
 
 from mithril_proxy.errors import UpstreamUnavailable
 from mithril_proxy.proxy.headers import RawHeaders
-from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
+from mithril_proxy.proxy.upstream import Subscription, UpstreamAnswer, UpstreamRequest
 
 
 @dataclass(slots=True)
@@ -20,6 +20,10 @@ class InProcess:
 
     app: ASGIApp
     netloc: str = "mithril.local"
+
+    async def subscribe(self, target: str, headers: RawHeaders) -> Subscription:
+        """Raise UpstreamUnavailable: no client of this process needs a WebSocket."""
+        raise UpstreamUnavailable("WebSockets are not carried inside a process")
 
     async def send(self, request: UpstreamRequest) -> UpstreamAnswer:
         """The application's answer. Raises UpstreamUnavailable when it ends without one."""

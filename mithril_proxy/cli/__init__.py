@@ -23,6 +23,8 @@ COMMANDS = (
     "sources",
     "quarantine",
     "audit",
+    "revoke",
+    "rescan",
     "mcp",
     "ingest",
     "policy",

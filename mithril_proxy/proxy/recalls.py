@@ -18,6 +18,7 @@ from mithril_proxy.proxy.events import relay_events
 from mithril_proxy.proxy.exchange import Exchange
 from mithril_proxy.proxy.headers import header, rebuilt_request_headers, rewritten_response_headers
 from mithril_proxy.proxy.passthrough import pass_through
+from mithril_proxy.proxy.receipts import keep_receipts
 from mithril_proxy.proxy.scrub import (
     INLINE_ANSWER_BYTES,
     MAX_ANSWER_BYTES,
@@ -74,18 +75,23 @@ async def _send_scrubbed(exchange: Exchange, answer: UpstreamAnswer, call: Recal
         raw = await answer.read(MAX_ANSWER_BYTES)
     scrubber = Scrubber(exchange.services.guard)
 
-    def scrub() -> bytes:
+    def scrub() -> tuple[bytes, object]:
         return scrubbed_answer(raw, scrubber, call, tags, is_error=answer.status >= 400)
 
-    body = scrub() if len(raw) <= INLINE_ANSWER_BYTES else await asyncio.to_thread(scrub)
+    body, shown = scrub() if len(raw) <= INLINE_ANSWER_BYTES else await asyncio.to_thread(scrub)
     await note_scrubbed(exchange, scrubber)
     headers = rewritten_response_headers(exchange.client_headers(answer.headers), len(body))
     await send_bytes(exchange.request.send, answer.status, headers, body)
+    await keep_receipts(exchange, shown)
     return answer.status
 
 
-def scrubbed_answer(raw: bytes, scrubber: Scrubber, call: RecallCall, tags: Tags, *, is_error: bool) -> bytes:
-    """A recall's JSON answer without unverified memories and credentials; an error's plain text is scrubbed as text.
+def scrubbed_answer(
+    raw: bytes, scrubber: Scrubber, call: RecallCall, tags: Tags, *, is_error: bool
+) -> tuple[bytes, object]:
+    """A recall's JSON answer without unverified memories and credentials, as bytes and as a value.
+
+    An error's plain text is scrubbed as text.
 
     Raises UpstreamUnavailable when memories come as anything but JSON: they could not be filtered.
     """
@@ -94,15 +100,20 @@ def scrubbed_answer(raw: bytes, scrubber: Scrubber, call: RecallCall, tags: Tags
     except orjson.JSONDecodeError:
         if not is_error:
             raise UpstreamUnavailable("the upstream answered a recall with something that is no JSON") from None
-        return scrubber.text(raw.decode("utf-8", "replace")).encode()
+        return scrubber.text(raw.decode("utf-8", "replace")).encode(), None
     kept = filter_answer(parsed, search_type=call.search_type, scopes=call.scopes, tags=tags, redact=scrubber.value)
-    return orjson.dumps(kept.answer)
+    return orjson.dumps(kept.answer), kept.answer
 
 
 async def _send_events(exchange: Exchange, answer: UpstreamAnswer, call: RecallCall, tags: Tags) -> int:
     """Relay a recall's event stream: unverified memories dropped from its results, every frame scrubbed."""
 
-    def verified(results: object) -> object:
-        return without_unverified(results, search_type=call.search_type, scopes=call.scopes, tags=tags)
+    shown: list[object] = []
 
-    return await relay_events(exchange, answer, verified)
+    def verified(results: object) -> object:
+        shown.append(without_unverified(results, search_type=call.search_type, scopes=call.scopes, tags=tags))
+        return shown[-1]
+
+    status = await relay_events(exchange, answer, verified)
+    await keep_receipts(exchange, shown)
+    return status

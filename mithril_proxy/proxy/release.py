@@ -16,12 +16,13 @@ from urllib.parse import urlsplit
 import orjson
 
 from mithril_proxy.cognee.prepared import PreparedWrite
+from mithril_proxy.cognee.stored import places_of
 from mithril_proxy.errors import MithrilError, UpstreamUnavailable
 from mithril_proxy.policy import Policy
 from mithril_proxy.proxy.forward import Forwarded, forward_write
 from mithril_proxy.proxy.headers import RawHeaders
 from mithril_proxy.proxy.upstream import Upstream
-from mithril_proxy.store.interface import Outcome, Release, ReputationStep, Store
+from mithril_proxy.store.interface import Outcome, Release, ReputationStep, Store, StoredMemory
 from mithril_proxy.types import QuarantineEntry, ReviewState, Status
 
 DETAIL_CHARS = 300  # of the upstream's own error text, which may go to the reviewer
@@ -55,6 +56,7 @@ class Releases:
             raise
         if not forwarded.is_success:
             await self._refused(release, forwarded)
+        await self._keep_place(release, forwarded)
         return await self.store.finish_release(release, Outcome("forwarded", forwarded.status), step=self._earned())
 
     async def reject(self, quarantine_id: str, *, reviewer: str, reason: str) -> QuarantineEntry:
@@ -62,6 +64,18 @@ class Releases:
         entry = await self.store.held(quarantine_id)
         return await self.store.review(
             quarantine_id, ReviewState.REJECTED, reviewer=reviewer, reason=reason, step=self._blamed(entry)
+        )
+
+    async def _keep_place(self, release: Release, forwarded: Forwarded) -> None:
+        """Keep where the claim lies now, so that it can be withdrawn."""
+        entry = release.entry
+        await self.store.record_stored(
+            [
+                StoredMemory(
+                    entry.decision_id, entry.principal, place.dataset, place.filename, place.dataset_id, place.data_id
+                )
+                for place in places_of(PreparedWrite.from_json(entry.prepared), forwarded.body)[:1]
+            ]
         )
 
     async def _refused(self, release: Release, forwarded: Forwarded) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from mithril_proxy.cognee.prepared import PreparedWrite
 from mithril_proxy.cognee.sessions import Standing
+from mithril_proxy.cognee.stored import places_of
 from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.cognee.writes import WriteCall, forward_tags, prepare
 from mithril_proxy.errors import UpstreamUnavailable
@@ -24,7 +25,7 @@ from mithril_proxy.proxy.forward import Forwarded, forward_write
 from mithril_proxy.proxy.headers import REPORT_HEADER, header, rebuilt_request_headers
 from mithril_proxy.proxy.probe import UpstreamMemory
 from mithril_proxy.proxy.sessions import keep_standing
-from mithril_proxy.store.interface import Outcome
+from mithril_proxy.store.interface import Outcome, StoredMemory
 from mithril_proxy.types import Claim, Finding, Status
 
 
@@ -148,9 +149,24 @@ class WriteTask:
         except UpstreamUnavailable as error:
             await self._note(group.judgements, Outcome("upstream_error", None, {"reason": str(error)}))
             raise
+        if forwarded.is_success:
+            await self._keep_places(group, forwarded)
         kind = "forwarded" if forwarded.is_success else "upstream_error"
         await self._note(group.judgements, Outcome(kind, forwarded.status))
         return forwarded
+
+    async def _keep_places(self, group: Group, forwarded: Forwarded) -> None:
+        """Keep where the claims of a group lie now, so that they can be withdrawn."""
+        places = places_of(group.prepared, forwarded.body)
+        if len(places) != len(group.judgements):
+            return  # turns of a session: they lie in no document of their own
+        principal = self.exchange.identity.provenance.principal
+        await self.exchange.edge.store.record_stored(
+            [
+                StoredMemory(one.decision.id, principal, place.dataset, place.filename, place.dataset_id, place.data_id)
+                for one, place in zip(group.judgements, places, strict=True)
+            ]
+        )
 
     async def _abandon(self, groups: Sequence[Group]) -> None:
         """Record that groups were not tried, because one before them failed."""

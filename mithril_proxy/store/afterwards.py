@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from mithril_proxy.store.changes import AuditEntry, Changes
 from mithril_proxy.store.interface import Receipt, StoredMemory
@@ -23,7 +23,8 @@ class Afterwards(Part):
 
     async def record_stored(self, stored: Sequence[StoredMemory]) -> None:
         """Keep where admitted claims lie. A claim that is stored again lies where it does now."""
-        rows = [_memory_columns(one) for one in stored]
+        at = self._now()
+        rows = [_memory_columns(one, at) for one in stored]
 
         def keep(connection: Connection) -> Changes:
             for row in rows:
@@ -44,6 +45,16 @@ class Afterwards(Part):
         """Where the claim of a decision lies; None when it was never stored."""
         rows = await self._read(select(memories).where(memories.c.decision_id == decision_id))
         return _memory_of(rows[0]) if rows else None
+
+    async def stored_by_others(self, memory: StoredMemory) -> int:
+        """How many decisions of other principals lie in Cognee as the same document."""
+        query = select(func.count().label("others")).where(
+            memories.c.principal != readable(memory.principal),
+            memories.c.withdrawn_at.is_(None),
+            memories.c.filename == readable_or_none(memory.filename),
+            memories.c.dataset == readable_or_none(memory.dataset),
+        )
+        return int((await self._read(query))[0]["others"])
 
     async def all_stored(self, *, after: str = "", limit: int = 500) -> Sequence[StoredMemory]:
         """Every claim that lies in Cognee still, oldest first, behind the decision `after`."""
@@ -112,10 +123,10 @@ class Afterwards(Part):
         return [_memory_of(row) for row in await self._read(query.order_by(memories.c.decision_id).limit(limit))]
 
 
-def _memory_columns(one: StoredMemory) -> dict[str, Any]:
+def _memory_columns(one: StoredMemory, at: str) -> dict[str, Any]:
     return {
         "decision_id": one.decision_id,
-        "at": time_text(one.at),
+        "at": at,
         "principal": readable(one.principal),
         "dataset": readable_or_none(one.dataset),
         "dataset_id": one.dataset_id,

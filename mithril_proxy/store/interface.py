@@ -101,15 +101,18 @@ class RegisteredSource:
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
-    """Where an admitted claim lies in Cognee: its dataset and file name, and the ids that Cognee told."""
+    """Where an admitted claim lies in Cognee: its dataset and file name, and the ids that Cognee told.
+
+    `at` is when it was recorded: the store sets it.
+    """
 
     decision_id: str
-    at: datetime
     principal: str
     dataset: str | None
     filename: str | None
     dataset_id: str | None = None
     data_id: str | None = None
+    at: datetime | None = None
     withdrawn_at: datetime | None = None
 
 
@@ -444,6 +447,10 @@ class Store(Protocol):
 
     async def stored_by(self, decision_id: str) -> StoredMemory | None:
         """Where the claim of a decision lies; None when it was never stored."""
+        ...
+
+    async def stored_by_others(self, memory: StoredMemory) -> int:
+        """How many decisions of other principals lie in Cognee as the same document."""
         ...
 
     async def all_stored(self, *, after: str = "", limit: int = 500) -> Sequence[StoredMemory]:

@@ -197,6 +197,7 @@ memories = Table(
     _text("data_id", nullable=True),
     _text("withdrawn_at", nullable=True),
     Index("ix_memories_principal", "principal", "decision_id"),
+    Index("ix_memories_filename", "filename"),
     sqlite_with_rowid=False,
 )
 

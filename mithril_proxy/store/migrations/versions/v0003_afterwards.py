@@ -38,6 +38,7 @@ def _create_memories() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index("ix_memories_principal", "memories", ["principal", "decision_id"])
+    op.create_index("ix_memories_filename", "memories", ["filename"])
 
 
 def _create_receipts() -> None:

@@ -280,7 +280,8 @@ async def build_reevaluator(services: Services, store: Store, upstream: Upstream
     """What judges held claims again, with the service credential."""
     releases = Releases(store, upstream, services.policy, services.service_key)
     headers = rebuilt_request_headers(releases.headers(), content_type=b"application/json", accept=b"application/json")
-    return Reevaluator(store, services.firewall, releases, await services.tags(), headers, clock)
+    tags = await services.tags()
+    return Reevaluator(store, services.firewall, releases, services.guard, tags, headers, clock)
 
 
 async def watch_upstream(application: Application) -> None:

@@ -38,7 +38,7 @@ from mithril_proxy.types import (
 WITHHELD_RULE = "redact" + UNAVAILABLE_SUFFIX
 
 StepOf = Callable[[Decision, Policy], ReputationStep | None]
-PrepareHeld = Callable[[Claim], Mapping[str, Any]]
+PrepareHeld = Callable[[Claim, str], Mapping[str, Any]]  # the redacted claim and the id of its decision
 
 
 class Recorder(Protocol):
@@ -180,6 +180,6 @@ def _held(judgement: Judgement, call: Call, prepare: PrepareHeld) -> HeldWrite |
         decision_id=decision.id,
         text=judgement.claim.text,
         dataset=decision.provenance.dataset,
-        prepared=prepare(judgement.claim),
+        prepared=prepare(judgement.claim, decision.id),
         context=judgement.context,
     )

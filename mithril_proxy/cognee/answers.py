@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from mithril_proxy.cognee.receipts import receipt_of
 from mithril_proxy.cognee.tags import Tags
 
 Redact = Callable[[object], object]
@@ -33,15 +34,64 @@ class Filtered:
     removed: int
 
 
-def filter_answer(answer: object, *, search_type: str, scopes: frozenset[str], tags: Tags, redact: Redact) -> Filtered:
+@dataclass(frozen=True, slots=True)
+class ShowRules:
+    """What an answer may show. `admitted` holds the decision ids that the ledger vouches for; None: not asked."""
+
+    search_type: str
+    scopes: frozenset[str]
+    tags: Tags
+    admitted: frozenset[str] | None = None
+
+
+def filter_answer(
+    answer: object,
+    *,
+    search_type: str,
+    scopes: frozenset[str],
+    tags: Tags,
+    redact: Redact,
+    admitted: frozenset[str] | None = None,
+) -> Filtered:
     """The answer without memory that is not verified, scrubbed. `redact` gives any JSON value without credentials."""
-    kept, removed = _without_unverified(answer, search_type, scopes, tags)
+    kept, removed = _without_unverified(answer, ShowRules(search_type, scopes, tags, admitted))
     return Filtered(scrub(kept, redact), removed)
 
 
-def without_unverified(answer: object, *, search_type: str, scopes: frozenset[str], tags: Tags) -> object:
+def without_unverified(
+    answer: object,
+    *,
+    search_type: str,
+    scopes: frozenset[str],
+    tags: Tags,
+    admitted: frozenset[str] | None = None,
+) -> object:
     """The answer without memory that is not verified, not yet scrubbed."""
-    return _without_unverified(answer, search_type, scopes, tags)[0]
+    return _without_unverified(answer, ShowRules(search_type, scopes, tags, admitted))[0]
+
+
+def joined_chunks(answer: object) -> object:
+    """Checked chunks as Cognee answers `only_context`: one entry a dataset, the texts joined by line breaks."""
+    if not isinstance(answer, list):
+        return answer
+    if any(isinstance(entry, dict) and "search_result" in entry for entry in answer):
+        return [entry | {"search_result": joined_chunks(entry.get("search_result"))} for entry in answer]
+    if not any(isinstance(entry, dict) and "source" in entry for entry in answer):
+        texts = [entry["text"] for entry in answer if isinstance(entry, dict) and isinstance(entry.get("text"), str)]
+        return ["\n".join(texts)] if texts else []
+    by_dataset: dict[object, list[dict[str, object]]] = {}
+    others: list[object] = []
+    for entry in answer:
+        if isinstance(entry, dict) and entry.get("kind") == "chunk":
+            by_dataset.setdefault(entry.get("dataset_id"), []).append(entry)
+        else:
+            others.append(entry)
+    return [*(_joined(entries) for entries in by_dataset.values()), *others]
+
+
+def _joined(entries: list[dict[str, object]]) -> dict[str, object]:
+    text = "\n".join(str(entry.get("text", "")) for entry in entries)
+    return entries[0] | {"text": text, "score": None, "metadata": {}, "raw": {"value": text}}
 
 
 def scrub(value: object, redact: Redact) -> object:
@@ -49,39 +99,47 @@ def scrub(value: object, redact: Redact) -> object:
     return _with_ids(value, redact(value), "")
 
 
-def _without_unverified(answer: object, search_type: str, scopes: frozenset[str], tags: Tags) -> tuple[object, int]:
+def _without_unverified(answer: object, rules: ShowRules) -> tuple[object, int]:
     if not isinstance(answer, list):
         return answer, 0
     kept: list[object] = []
     removed = 0
     for entry in answer:
-        if not _may_show(entry, search_type, scopes, tags):
+        if not _may_show(entry, rules):
             removed += 1
             continue
-        shown, count = _nested(entry, search_type, scopes, tags)
+        shown, count = _nested(entry, rules)
         kept.append(shown)
         removed += count
     return kept, removed
 
 
-def _nested(entry: object, search_type: str, scopes: frozenset[str], tags: Tags) -> tuple[object, int]:
+def _nested(entry: object, rules: ShowRules) -> tuple[object, int]:
     """One entry of /search: its results stand a level below, for each dataset."""
     if not isinstance(entry, dict):
         return entry, 0
     below = {name: entry[name] for name in NESTED if isinstance(entry.get(name), list)}
-    filtered = {name: _without_unverified(value, search_type, scopes, tags) for name, value in below.items()}
+    filtered = {name: _without_unverified(value, rules) for name, value in below.items()}
     rebuilt = entry | {name: value for name, (value, _) in filtered.items()}
     return rebuilt, sum(count for _, count in filtered.values())
 
 
-def _may_show(entry: object, search_type: str, scopes: frozenset[str], tags: Tags) -> bool:
+def _may_show(entry: object, rules: ShowRules) -> bool:
     if not isinstance(entry, dict):
         return True
     source = entry.get("source")
-    if isinstance(source, str) and source not in ALWAYS | scopes:
+    if isinstance(source, str) and source not in ALWAYS | rules.scopes:
         return False
     node_sets = _node_sets(entry)
-    return tags.is_verified(node_sets) if node_sets or _is_one_chunk(entry, search_type) else True
+    if not (node_sets or _is_one_chunk(entry, rules.search_type)):
+        return True
+    return rules.tags.is_verified(node_sets) and _is_vouched_for(entry, rules)
+
+
+def _is_vouched_for(entry: Mapping[str, object], rules: ShowRules) -> bool:
+    """False for a memory whose receipt names no decision that admitted it: forged, withdrawn, of another ledger."""
+    receipt = receipt_of(entry)
+    return receipt is None or rules.admitted is None or receipt in rules.admitted
 
 
 def _node_sets(entry: Mapping[str, object]) -> object:

@@ -35,6 +35,7 @@ GRAPH_FAMILY = frozenset(
 )  # fmt: skip
 CHOSEN_BY_COGNEE = frozenset({"FEELING_LUCKY"})
 SESSION_SCOPES = frozenset({"session", "session_first", "trace", "session_context"})
+CHECKED_TYPE = "CHUNKS"  # its answers name every memory, so each is checked against the ledger
 MAX_TOP_K = 100
 MAX_SCHEMA_CHARS = 16_384
 STEERING = ("system_prompt", "tool_connections", "tools_trigger", "code_query", "tools", "skills", "max_iter")
@@ -88,6 +89,12 @@ class RecallCall:
     wants_stream: bool
     scopes: frozenset[str]
     dropped: tuple[str, ...] = ()
+    joins_chunks: bool = False
+
+    @property
+    def streams_upstream(self) -> bool:
+        """True when the upstream is asked for events; of checked chunks Mithril makes the events itself."""
+        return self.wants_stream and self.search_type != CHECKED_TYPE
 
     @property
     def body(self) -> bytes:
@@ -138,7 +145,13 @@ def rebuild_recall(
     scopes = _scopes(ask, may_read_session)
     document |= _session(ask, scopes, session_id)
     dropped = tuple(name for name in STEERING if name in ask.values)
-    return RecallCall(ask.match, document, search_type, ask.wants_stream, scopes, dropped)
+    is_checked = search_type == CHECKED_TYPE
+    joins_chunks = is_checked and document.get("only_context") is True and scopes == {"graph"}
+    if joins_chunks:
+        document["only_context"] = False  # joined text cannot be checked; Mithril joins what it has checked
+    if is_checked and "stream" in document:
+        document["stream"] = False  # a ledger is asked before anything is shown, and chunks come all at once anyway
+    return RecallCall(ask.match, document, search_type, ask.wants_stream, scopes, dropped, joins_chunks)
 
 
 def wants_event_stream(accept: str | None) -> bool:

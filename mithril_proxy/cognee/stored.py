@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mithril_proxy.cognee.prepared import PreparedWrite
+from mithril_proxy.cognee.receipts import RECEIPT
 from mithril_proxy.errors import UpstreamUnavailable
 
 DATASETS_PATH = "/api/v1/datasets"
@@ -35,10 +36,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One document of a dataset, as Cognee lists it."""
+    """One document of a dataset, as Cognee lists it; `decision_id` is the receipt that Mithril gave it."""
 
     data_id: str
     name: str
+    decision_id: str | None = None
 
     def is_file(self, filename: str) -> bool:
         """True when it is the document of that file name."""
@@ -84,7 +86,7 @@ def parse_datasets(body: bytes) -> dict[str, str]:
 
 def parse_documents(body: bytes) -> list[Listed]:
     """The documents of one page. Raises UpstreamUnavailable."""
-    return [Listed(str(row["id"]), str(row.get("name", ""))) for row in _rows(body)]
+    return [Listed(str(row["id"]), str(row.get("name", "")), _receipt(row)) for row in _rows(body)]
 
 
 def documents_target(dataset_id: str, offset: int) -> str:
@@ -95,6 +97,12 @@ def documents_target(dataset_id: str, offset: int) -> str:
 def document_target(dataset_id: str, data_id: str) -> str:
     """Path of one document: DELETE takes it out; with `/raw` behind it, GET is its text."""
     return f"{DATASETS_PATH}/{quote(dataset_id, safe='')}/data/{quote(data_id, safe='')}"
+
+
+def _receipt(row: Mapping[str, Any]) -> str | None:
+    metadata = row.get("externalMetadata", row.get("external_metadata"))
+    receipt = metadata.get(RECEIPT) if isinstance(metadata, Mapping) else None
+    return _word(receipt.get("decision")) if isinstance(receipt, Mapping) else None
 
 
 def _shown(value: object) -> Iterator[Shown]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from mithril_proxy.cognee.calls import NewId, Piece, WriteCall, respoken, unread_files, with_text
 from mithril_proxy.cognee.form_writes import FIELDS, Rules, decode_form_write
 from mithril_proxy.cognee.json_writes import ENTRY, decode_json_write, fields_of
 from mithril_proxy.cognee.prepared import FilePart, PreparedWrite
+from mithril_proxy.cognee.receipts import RECEIPT
 from mithril_proxy.cognee.routes import Match
 from mithril_proxy.cognee.table import Codec
 from mithril_proxy.cognee.tags import Tags
@@ -22,6 +24,7 @@ from mithril_proxy.types import Annotation, Claim, Status
 
 __all__ = ["Rules", "WriteCall", "decode_write", "forward_tags", "prepare", "unread_files", "with_text"]
 
+NO_RECEIPTS: Mapping[str, str] = MappingProxyType({})
 SKILL_SET = "skills"  # the node set that Cognee's own skill routing reads; never verified memory
 
 _NAMED = {Codec.ADD: "datasetName", Codec.REMEMBER: "datasetName", Codec.COGNIFY: "datasets"}
@@ -61,15 +64,17 @@ def prepare(
     tags: tuple[str, ...],
     dataset: str | None = None,
     annotations: tuple[Annotation, ...] | None = None,
+    receipts: Mapping[str, str] = NO_RECEIPTS,
 ) -> PreparedWrite:
     """The upstream call that carries these claims of `call`, as they came back from judgement, and nothing else.
 
     `dataset` replaces the client's target when it is not empty. `annotations` are the redacted strings of a call
-    without claims. Raises KeyError when a string of the call is in neither.
+    without claims. `receipts` maps claim id to decision id: Cognee gives it back with every chunk of the memory.
+    Raises KeyError when a string of the call is in neither.
     """
     texts = texts_of(claims[0].annotations if claims else annotations or ())
     if call.match.codec in FIELDS:
-        return _prepare_form(call, claims, tags, dataset, texts)
+        return _prepare_form(call, claims, tags, dataset, texts, receipts if _takes_receipts(call) else NO_RECEIPTS)
     return _prepare_json(call, claims, tags, dataset, texts)
 
 
@@ -84,8 +89,18 @@ def _is_skill(call: WriteCall) -> bool:
     return content_type in ("skills", "cogx-archive") or call.values.get("entry.type") in ("skill_run", "feedback")
 
 
+def _takes_receipts(call: WriteCall) -> bool:
+    """True where Cognee takes external_metadata: plain documents; not turns, not updates, not other content types."""
+    return call.match.codec in (Codec.ADD, Codec.REMEMBER) and not call.is_session and "content_type" not in call.values
+
+
 def _prepare_form(
-    call: WriteCall, claims: tuple[Claim, ...], tags: tuple[str, ...], dataset: str | None, texts: Mapping[str, str]
+    call: WriteCall,
+    claims: tuple[Claim, ...],
+    tags: tuple[str, ...],
+    dataset: str | None,
+    texts: Mapping[str, str],
+    receipts: Mapping[str, str],
 ) -> PreparedWrite:
     values = _targeted(call, respoken(call.values, FIELDS[call.match.codec], texts), dataset)
     judged = {claim.id: claim for claim in claims}
@@ -93,7 +108,7 @@ def _prepare_form(
     fields = [(name, _form_value(value)) for name, listed in values.items() for value in _each(listed)]
     fields += [("node_set", tag) for tag in tags if not _carries_no_tags(call)]
     fields += [(_string_field(piece), claim.text) for piece, claim in chosen if _is_string(call, piece)]
-    fields += _companions(chosen)
+    fields += _companions(chosen, receipts)
     files = tuple(_file(piece, claim) for piece, claim in chosen if not _is_string(call, piece))
     return PreparedWrite(call.match.method, call.match.path, call.query, tuple(fields), files)
 
@@ -123,10 +138,10 @@ def _filename(piece: Piece, claim: Claim) -> str:
     return header_safe(texts_of(claim.annotations)[f"{piece.place}.filename"], keeps_folders=piece.keeps_name)
 
 
-def _companions(chosen: list[tuple[Piece, Claim]]) -> list[tuple[str, str]]:
+def _companions(chosen: list[tuple[Piece, Claim]], receipts: Mapping[str, str]) -> list[tuple[str, str]]:
     """Labels and metadata of the chosen pieces, paired anew by position."""
     labels = [_label(piece, claim) for piece, claim in chosen]
-    metadata = [_metadata(piece, claim) for piece, claim in chosen]
+    metadata = [_receipted(_metadata(piece, claim), receipts.get(claim.id)) for piece, claim in chosen]
     given = (("labels", labels), ("external_metadata", metadata))
     return [(name, json.dumps(entries, ensure_ascii=False)) for name, entries in given if any(entries)]
 
@@ -141,6 +156,12 @@ def _place(claim: Claim, prefix: str) -> str:
 
 def _label(piece: Piece, claim: Claim) -> str:
     return texts_of(claim.annotations)[_place(claim, "labels")] if piece.label is not None else ""
+
+
+def _receipted(metadata: object, decision_id: str | None) -> object:
+    """The client's metadata with Mithril's receipt in it; a client's own value under that key is left out."""
+    own = {key: value for key, value in metadata.items() if key != RECEIPT} if isinstance(metadata, dict) else {}
+    return {**own, RECEIPT: {"decision": decision_id}} if decision_id is not None else (own or None)
 
 
 def _metadata(piece: Piece, claim: Claim) -> object:

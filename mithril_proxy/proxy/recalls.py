@@ -7,8 +7,9 @@ import uuid
 
 import orjson
 
-from mithril_proxy.cognee.answers import filter_answer, without_unverified
+from mithril_proxy.cognee.answers import filter_answer, joined_chunks, without_unverified
 from mithril_proxy.cognee.recall import RecallCall, decode_recall, rebuild_recall
+from mithril_proxy.cognee.receipts import receipts_in
 from mithril_proxy.cognee.sessions import Standing
 from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.errors import UpstreamUnavailable
@@ -30,6 +31,9 @@ from mithril_proxy.proxy.sessions import standing_of
 from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
 from mithril_proxy.types import Mode
 
+NO_JSON = object()
+EVENT_HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
+
 
 async def answer_recall(exchange: Exchange) -> int:
     """Answer a recall. Returns the HTTP status. Raises RequestError, UpstreamUnavailable, ClientGone."""
@@ -40,7 +44,7 @@ async def answer_recall(exchange: Exchange) -> int:
     body = await request.body(services.policy.limits.max_body_bytes)
     tags = await services.tags()
     call = await _rebuild(exchange, body, tags)
-    accept = b"text/event-stream" if call.wants_stream else b"application/json"
+    accept = b"text/event-stream" if call.streams_upstream else b"application/json"
     headers = rebuilt_request_headers(exchange.upstream_headers(), content_type=b"application/json", accept=accept)
     outgoing = UpstreamRequest(call.match.method, call.match.path, headers, call.body)
     async with UntilDisconnect(request.receive):
@@ -73,36 +77,59 @@ async def _send_scrubbed(exchange: Exchange, answer: UpstreamAnswer, call: Recal
     """Read the whole answer, drop what is not verified, scrub it, send it."""
     async with UntilDisconnect(exchange.request.receive):
         raw = await answer.read(MAX_ANSWER_BYTES)
+    is_large = len(raw) > INLINE_ANSWER_BYTES
     scrubber = Scrubber(exchange.services.guard)
+    parsed = await asyncio.to_thread(_parsed, raw) if is_large else _parsed(raw)
+    shown: object = None
+    if parsed is NO_JSON:
+        body = _unparsed(raw, scrubber, is_error=answer.status >= 400)
+    else:
+        admitted = await exchange.edge.store.admitted_among(list(receipts_in(parsed)))
 
-    def scrub() -> tuple[bytes, object]:
-        return scrubbed_answer(raw, scrubber, call, tags, is_error=answer.status >= 400)
+        def scrub() -> tuple[bytes, object]:
+            return shown_answer(parsed, scrubber, call, tags, admitted)
 
-    body, shown = scrub() if len(raw) <= INLINE_ANSWER_BYTES else await asyncio.to_thread(scrub)
+        body, shown = await asyncio.to_thread(scrub) if is_large else scrub()
     await note_scrubbed(exchange, scrubber)
-    headers = rewritten_response_headers(exchange.client_headers(answer.headers), len(body))
-    await send_bytes(exchange.request.send, answer.status, headers, body)
+    headers = exchange.client_headers(answer.headers)
+    if call.wants_stream and answer.status == 200:
+        body = b'event: stage\ndata: {"stage": "retrieving"}\n\nevent: final\ndata: {"results": ' + body + b"}\n\n"
+        headers = [*(pair for pair in headers if pair[0].lower() != b"content-type"), *EVENT_HEADERS]
+    await send_bytes(exchange.request.send, answer.status, rewritten_response_headers(headers, len(body)), body)
     await keep_receipts(exchange, shown)
     return answer.status
 
 
-def scrubbed_answer(
-    raw: bytes, scrubber: Scrubber, call: RecallCall, tags: Tags, *, is_error: bool
-) -> tuple[bytes, object]:
-    """A recall's JSON answer without unverified memories and credentials, as bytes and as a value.
-
-    An error's plain text is scrubbed as text.
-
-    Raises UpstreamUnavailable when memories come as anything but JSON: they could not be filtered.
-    """
+def _parsed(raw: bytes) -> object:
     try:
-        parsed = orjson.loads(raw)
+        return orjson.loads(raw)
     except orjson.JSONDecodeError:
-        if not is_error:
-            raise UpstreamUnavailable("the upstream answered a recall with something that is no JSON") from None
-        return scrubber.text(raw.decode("utf-8", "replace")).encode(), None
-    kept = filter_answer(parsed, search_type=call.search_type, scopes=call.scopes, tags=tags, redact=scrubber.value)
-    return orjson.dumps(kept.answer), kept.answer
+        return NO_JSON
+
+
+def _unparsed(raw: bytes, scrubber: Scrubber, *, is_error: bool) -> bytes:
+    """An error's plain text, scrubbed. Raises UpstreamUnavailable for memories that could not be filtered."""
+    if not is_error:
+        raise UpstreamUnavailable("the upstream answered a recall with something that is no JSON")
+    return scrubber.text(raw.decode("utf-8", "replace")).encode()
+
+
+def shown_answer(
+    parsed: object, scrubber: Scrubber, call: RecallCall, tags: Tags, admitted: frozenset[str]
+) -> tuple[bytes, object]:
+    """A recall's answer without memories that are not verified or that the ledger does not know, and scrubbed.
+
+    As it is sent, and with all that is in it.
+    """
+    kept = filter_answer(
+        parsed,
+        search_type=call.search_type,
+        scopes=call.scopes,
+        tags=tags,
+        redact=scrubber.value,
+        admitted=admitted,
+    )
+    return orjson.dumps(joined_chunks(kept.answer) if call.joins_chunks else kept.answer), kept.answer
 
 
 async def _send_events(exchange: Exchange, answer: UpstreamAnswer, call: RecallCall, tags: Tags) -> int:

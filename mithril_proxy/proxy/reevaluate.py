@@ -20,6 +20,7 @@ from mithril_proxy.firewall import Call, Firewall, Judgement
 from mithril_proxy.proxy.headers import RawHeaders
 from mithril_proxy.proxy.probe import UpstreamMemory
 from mithril_proxy.proxy.release import Releases
+from mithril_proxy.secrets import SecretGuard
 from mithril_proxy.store.interface import Page, QuarantineFilter, Store
 from mithril_proxy.types import Annotation, Claim, Mode, Provenance, QuarantineEntry, ReviewState
 
@@ -44,6 +45,7 @@ class Reevaluator:
     store: Store
     firewall: Firewall
     releases: Releases
+    guard: SecretGuard
     tags: Tags
     headers: RawHeaders
     clock: Clock
@@ -99,6 +101,7 @@ class Reevaluator:
             self.headers,
             self.tags,
             self.firewall.policy.contradiction.probe_top_k,
+            self.guard,
             datasets=(entry.dataset,) if entry.dataset else (),
         )
         call = Call(entry.id, ROUTE, Mode.OBSERVE)

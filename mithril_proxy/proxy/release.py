@@ -3,8 +3,8 @@
 1. The intent to release is committed before the upstream is called, the outcome after it; a crash between the two is
    taken over when the lease has run out, and Cognee stores one text under one name once, so nothing is doubled.
 2. A release goes out with the service credential, with the tags of an accepted write: a person vouches for it.
-3. What a person decides is evidence: a release moves the reputation of its source up, a reject down, unless the
-   decision that held it had blamed the source already.
+3. What a person decides is evidence: a release is a good write, and takes back what the decision that held it cost its
+   source; a reject costs trust, unless that decision has cost it already.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from mithril_proxy.chain.reputation_rule import review_step
 from mithril_proxy.cognee.prepared import PreparedWrite
 from mithril_proxy.cognee.stored import places_of
 from mithril_proxy.errors import MithrilError, UpstreamUnavailable
@@ -22,9 +23,10 @@ from mithril_proxy.policy import Policy
 from mithril_proxy.proxy.forward import Forwarded, forward_write
 from mithril_proxy.proxy.headers import RawHeaders
 from mithril_proxy.proxy.upstream import Upstream
-from mithril_proxy.store.interface import Outcome, Release, ReputationStep, Store, StoredMemory
-from mithril_proxy.types import QuarantineEntry, ReviewState, Status
+from mithril_proxy.store.interface import Outcome, Page, Release, Store, StoredMemory
+from mithril_proxy.types import QuarantineEntry, ReviewState
 
+EVENTS = 500  # of a source that are looked through for the step of one decision
 DETAIL_CHARS = 300  # of the upstream's own error text, which may go to the reviewer
 
 
@@ -57,14 +59,14 @@ class Releases:
         if not forwarded.is_success:
             await self._refused(release, forwarded)
         await self._keep_place(release, forwarded)
-        return await self.store.finish_release(release, Outcome("forwarded", forwarded.status), step=self._earned())
+        step = review_step(ReviewState.RELEASED, self.policy, was_blamed=await self._was_blamed(release.entry))
+        return await self.store.finish_release(release, Outcome("forwarded", forwarded.status), step=step)
 
     async def reject(self, quarantine_id: str, *, reviewer: str, reason: str) -> QuarantineEntry:
         """Close a held claim for good. Raises NotFound, InvalidTransition."""
         entry = await self.store.held(quarantine_id)
-        return await self.store.review(
-            quarantine_id, ReviewState.REJECTED, reviewer=reviewer, reason=reason, step=self._blamed(entry)
-        )
+        step = None if await self._was_blamed(entry) else review_step(ReviewState.REJECTED, self.policy)
+        return await self.store.review(quarantine_id, ReviewState.REJECTED, reviewer=reviewer, reason=reason, step=step)
 
     async def _keep_place(self, release: Release, forwarded: Forwarded) -> None:
         """Keep where the claim lies now, so that it can be withdrawn."""
@@ -93,16 +95,10 @@ class Releases:
         credentials = [] if self.service_key is None else [(b"x-api-key", self.service_key.encode())]
         return [(b"host", host), (b"user-agent", b"mithril"), *credentials]
 
-    def _earned(self) -> ReputationStep:
-        rule = self.policy.reputation
-        return ReputationStep(rule.good_rate, 1.0, rule.floor, rule.ceiling, "released by a reviewer")
-
-    def _blamed(self, entry: QuarantineEntry) -> ReputationStep | None:
-        """A rejected review costs what a quarantine costs; a quarantine has been paid for already."""
-        if entry.status is not Status.REVIEW:
-            return None
-        rule = self.policy.reputation
-        return ReputationStep(rule.bad_rate, 0.0, rule.floor, rule.ceiling, "rejected by a reviewer")
+    async def _was_blamed(self, entry: QuarantineEntry) -> bool:
+        """True when the decision that held the claim has cost its source trust."""
+        events = await self.store.reputation_events(entry.principal, Page(limit=EVENTS))
+        return any(event.decision_id == entry.decision_id and event.after < event.before for event in events)
 
 
 def _explanation(forwarded: Forwarded) -> str:

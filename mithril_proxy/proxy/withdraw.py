@@ -1,6 +1,6 @@
 """Takes admitted memories out of Cognee again: found first, deleted only when an operator says so.
 
-1. A memory is found by the file name that it was stored under; what Cognee told of its id is checked against the list.
+1. A memory is found in the list of its dataset: by the receipt in it, the id that Cognee told, or its file name.
 2. What another principal stored too, as the same document, stays unless the operator takes it along.
 3. Deleting needs the service credential. A document that is gone already counts as withdrawn.
 """
@@ -86,7 +86,7 @@ class Withdrawals:
             return Found(memory, "withdrawn", data_id=memory.data_id or "", shown=await self._shown(memory.data_id))
         dataset_id = memory.dataset_id or (await self._dataset_ids()).get(memory.dataset or "", "")
         listed = await self._listed(dataset_id) if dataset_id and memory.filename else []
-        match = next((one for one in listed if _is(one, memory)), None)
+        match = min((one for one in listed if _is(one, memory)), key=lambda one: _rank(one, memory), default=None)
         if match is None:
             return Found(memory, "missing", dataset_id, memory.data_id or "", await self._shown(memory.data_id))
         standing: Standing = "shared" if await self.store.stored_by_others(memory) else "found"
@@ -128,4 +128,10 @@ class Withdrawals:
 
 
 def _is(listed: Listed, memory: StoredMemory) -> bool:
-    return listed.data_id == memory.data_id or listed.is_file(memory.filename or "")
+    is_receipt = listed.decision_id == memory.decision_id
+    return is_receipt or listed.data_id == memory.data_id or listed.is_file(memory.filename or "")
+
+
+def _rank(listed: Listed, memory: StoredMemory) -> int:
+    """The receipt in a document is the surest sign, then the id that Cognee told, then the file name."""
+    return 0 if listed.decision_id == memory.decision_id else 1 if listed.data_id == memory.data_id else 2

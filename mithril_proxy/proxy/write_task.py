@@ -99,18 +99,18 @@ class WriteTask:
             judgements.append(judgement)
         return tuple(judgements)
 
-    def _held(self, claim: Claim) -> Mapping[str, Any]:
+    def _held(self, claim: Claim, decision_id: str) -> Mapping[str, Any]:
         """What the quarantine keeps of a claim: with the tags of an accepted one, since only a person releases it."""
-        return self._prepared((claim,), self._tags_for(Status.ACCEPT)).to_json()
+        return self._prepared((claim,), self._tags_for(Status.ACCEPT), {claim.id: decision_id}).to_json()
 
     def _tags_for(self, status: Status) -> tuple[str, ...]:
         source = self.exchange.identity.provenance.source
         is_own = self.standing is not Standing.FOREIGN
         return forward_tags(self.call, status, source, self.tags, is_session_own=is_own)
 
-    def _prepared(self, claims: Sequence[Claim], tags: tuple[str, ...]) -> PreparedWrite:
+    def _prepared(self, claims: Sequence[Claim], tags: tuple[str, ...], receipts: Mapping[str, str]) -> PreparedWrite:
         dataset = self.exchange.services.policy.forward.dataset or None
-        return prepare(self.call, tuple(claims), tags=tags, dataset=dataset)
+        return prepare(self.call, tuple(claims), tags=tags, dataset=dataset, receipts=receipts)
 
     def _memory(self) -> UpstreamMemory:
         """The verified memory that a claim of this call is compared with: that of the dataset it is meant for."""
@@ -125,6 +125,7 @@ class WriteTask:
             headers,
             self.tags,
             policy.contradiction.probe_top_k,
+            self.exchange.services.guard,
             datasets=(dataset,) if dataset else (),
             dataset_ids=ids,
         )
@@ -136,7 +137,7 @@ class WriteTask:
             if judgement.decision.status.is_admitted:
                 by_tags.setdefault(self._tags_for(judgement.decision.status), []).append(judgement)
         return tuple(
-            Group(tuple(members), self._prepared([member.claim for member in members], tags))
+            Group(tuple(members), self._prepared([member.claim for member in members], tags, _receipts(members)))
             for tags, members in by_tags.items()
         )
 
@@ -176,6 +177,11 @@ class WriteTask:
     async def _note(self, judgements: Sequence[Judgement], outcome: Outcome) -> None:
         record = self.exchange.edge.store.record_outcome
         await asyncio.gather(*(record(judgement.decision.id, outcome) for judgement in judgements))  # one commit
+
+
+def _receipts(judgements: Sequence[Judgement]) -> Mapping[str, str]:
+    """The decision that admits each claim, to be kept beside the memory."""
+    return {judgement.claim.id: judgement.decision.id for judgement in judgements}
 
 
 def _diverted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:

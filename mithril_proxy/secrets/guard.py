@@ -51,7 +51,7 @@ class SecretGuard:
     def redact_spans(self, text: str, spans: list[Span]) -> Redacted:
         """`text` without `spans`, and without what the result still holds."""
         current, hits = self._replaced(text, spans)
-        for _ in range(MAX_ROUNDS):
+        for _ in range(MAX_ROUNDS):  # pragma: no branch - a rule that never settles is refused at the start
             more = self.spans(current.text)
             if not more:
                 break
@@ -158,6 +158,8 @@ def check_examples(source: SecretGuard | Sequence[Path]) -> tuple[str, ...]:
 
 def _example_problems(guard: SecretGuard, rule: Rule) -> Iterator[str]:
     siblings = {f"redact.{one.id}" for one in guard.rules if one.source == rule.source}
+    if guard.scan(f"[REDACTED:{rule.kind}]"):
+        yield f"{rule.source}: rule {rule.id!r}: the label [REDACTED:{rule.kind}] is itself redacted"
     for number, text in enumerate(rule.examples, 1):
         if not any(hit.kind == rule.kind for hit in guard.scan(text)):
             yield f"{rule.source}: rule {rule.id!r}: example {number} is not found"

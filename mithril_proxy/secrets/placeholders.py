@@ -15,7 +15,7 @@ _VARIABLE = re.compile(
 _MASK = re.compile(r"[*xX.•●#_\-=0?…+~]+|.{0,12}(?:\*{3,}|x{6,}|X{6,}|•{2,}|\.{3}|…).{0,8}")
 _CODE = re.compile(
     r"""[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*[(\[].*      # call(…) or index[…]
-    |[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+[;,)]*          # settings.password
+    |(?!(?:\D*\d){2})[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+[;,)]*  # settings.password, no random dots
     |(?:new|await|return|lambda|typeof|process|os|env|secrets?|vars?|local|data|var|module|self|this|config|settings)[.\[(].*
     |(?:op|vault|ssm|arn|file|secretsmanager|keyvault|https?|env|ref|awskms|sops|azurekeyvault|projects)(?::|/).*
     |[a-z][a-z0-9+.-]*://.*|[A-Z]\w*<.*>[,;]?

@@ -1,7 +1,7 @@
 """Rule files: our own packs and stock gitleaks files, read into compiled rules.
 
 1. Every gitleaks key keeps its meaning: `regex`, `secretGroup`, `entropy`, `keywords`, allow-lists, `[extend]`.
-2. A path or a commit can never match here: a path-only rule is left out, an allow-list that needs one is ignored.
+2. A path or a commit can never match here: a rule that asks for a path is left out, an allow-list that does is ignored.
 3. Ours are under `[rules.x_mithril]`: `kind`, `validators`, `extend`, `examples`, `non_examples`.
 4. A bad rule is a ConfigurationError with file, rule and reason. Nothing is ever half loaded.
 """
@@ -154,10 +154,10 @@ def _compiled(name: str, raw: dict[str, Any], common: tuple[Allowlist, ...], pat
     _refuse_unknown(own, _OWN_KEYS, "x_mithril.")
     if "x_mithril" in raw:
         _refuse_unknown(raw, _KEYS | {"x_mithril"}, "")
+    if raw.get("path"):
+        return None
     pattern = raw.get("regex", "")
     if not pattern:
-        if raw.get("path"):
-            return None
         raise ValueError("has no regex")
     if len(pattern) > MAX_REGEX_CHARS:
         raise ValueError(f"regex of {len(pattern)} characters, the limit is {MAX_REGEX_CHARS}")
@@ -217,6 +217,7 @@ def _extension(word: str) -> str:
 
 
 def _allowlists(table: dict[str, Any], path: Path, name: str) -> Iterator[Allowlist]:
+    """The allow-lists of a file or a rule. One for named rules only is left out: that errs to redaction."""
     single = table.get("allowlist")
     for raw in ([single] if single else []) + list(table.get("allowlists", ())):
         if raw.get("targetRules"):

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import bisect
 import html
 import unicodedata
@@ -63,11 +62,6 @@ class View:
         if run.width:
             return run.origin + (offset - run.at + at_end) * run.width
         return run.origin_end if at_end else run.origin
-
-    def touches(self, start: int, end: int) -> bool:
-        """True when a replaced run lies in or right beside `[start, end)` of the view."""
-        index = bisect.bisect_right(self.starts, end) - 1
-        return index >= 0 and self.runs[index].at_end >= start
 
 
 def replaced(text: str, pattern: re2._Regexp, decode: Replace) -> View | None:
@@ -242,17 +236,24 @@ _FOLD = re2.compile(r"(?:\\r)?\\n|[\s>]")
 
 
 def unblob(run: str) -> str | None:
-    """The text that a base64, base64url or hex run holds; None when it holds no text."""
+    """The text that a base64, base64url or hex run holds; None when it holds no text.
+
+    A path or a name glued to its front (`/files/Z2hw…`) shifts base64, so that all four alignments are tried.
+    """
     packed = _FOLD.sub("", run).replace("%3D", "").replace("%3d", "").rstrip("=")
-    if len(packed) > MAX_VIEW_CHARS or (len(packed) % 4 == 1 and not _is_hex(packed)):
+    if len(packed) > MAX_VIEW_CHARS:
         return None
-    try:
-        if _is_hex(packed):
-            return _as_text(bytes.fromhex(packed))
-        standard = packed.replace("-", "+").replace("_", "/")
-        return _as_text(base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True))
-    except (binascii.Error, ValueError):
-        return None
+    if _is_hex(packed):
+        return _as_text(bytes.fromhex(packed))
+    standard = packed.replace("-", "+").replace("_", "/")
+    texts = (_as_text(_decoded(standard[shift:])) for shift in range(4))
+    return next((text for text in texts if text is not None), None)
+
+
+def _decoded(standard: str) -> bytes:
+    """The bytes of base64 without padding; a last character that stands alone says nothing and is left out."""
+    whole = standard[:-1] if len(standard) % 4 == 1 else standard
+    return base64.b64decode(whole + "=" * (-len(whole) % 4))
 
 
 def _is_hex(packed: str) -> bool:
@@ -260,11 +261,11 @@ def _is_hex(packed: str) -> bool:
 
 
 def _as_text(decoded: bytes) -> str | None:
-    """`decoded` as text when nearly all of it is printable."""
+    """`decoded` as text when at least four fifths of it are printable: random bytes are not half as much."""
     for codec in ("utf-16-le",) if decoded[1:8:2] == b"\0\0\0\0" else ("utf-8",):
         text = decoded.decode(codec, "replace")
         odd = sum(not (letter.isprintable() or letter in "\n\r\t") or letter == "\ufffd" for letter in text[:4096])
-        if odd * 20 <= len(text[:4096]):
+        if odd * 5 <= len(text[:4096]):
             return text
     return None
 

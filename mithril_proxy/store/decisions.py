@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from mithril_proxy.errors import NotFound
 from mithril_proxy.store.changes import AuditEntry, Changes
@@ -14,8 +14,10 @@ from mithril_proxy.store.interface import Outcome, Page, Recorded, ReputationSte
 from mithril_proxy.store.part import Part
 from mithril_proxy.store.reputation import Move
 from mithril_proxy.store.rows import decision_columns, decision_of, held_columns, readable, time_text
-from mithril_proxy.store.schema import decisions
-from mithril_proxy.types import Decision, HeldWrite, Status
+from mithril_proxy.store.schema import decisions, quarantine
+from mithril_proxy.types import Decision, HeldWrite, ReviewState, Status
+
+REVOKED_OUTCOME = "revoked"  # of a decision whose memory was withdrawn
 
 
 class Decisions(Part):
@@ -63,6 +65,19 @@ class Decisions(Part):
         if not rows:
             raise NotFound(f"no decision {decision_id!r}")
         return decision_of(rows[0])
+
+    async def admitted_among(self, decision_ids: Sequence[str]) -> frozenset[str]:
+        """Those of the decisions that admitted their claim, or whose claim was released, and that are not withdrawn."""
+        released = select(quarantine.c.decision_id).where(
+            quarantine.c.decision_id.in_(set(decision_ids)), quarantine.c.state == ReviewState.RELEASED.value
+        )
+        admitted = [status.value for status in Status if status.is_admitted]
+        query = select(decisions.c.id).where(
+            decisions.c.id.in_(set(decision_ids)),
+            or_(decisions.c.status.in_(admitted), decisions.c.id.in_(released)),
+            or_(decisions.c.outcome.is_(None), decisions.c.outcome != REVOKED_OUTCOME),
+        )
+        return frozenset(str(row["id"]) for row in await self._read(query))
 
     async def decisions(
         self, page: Page, *, source: str | None = None, status: Status | None = None

@@ -93,7 +93,7 @@ class FileTransactions:
         self._engine = create_engine(own_driver(url), **_POOL_OF_ONE, **arguments(url, busy_timeout_s))
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mithril-store-writer")
         event.listen(self._engine, "connect", set_up(WRITER_PRAGMAS))
-        event.listen(self._engine, "begin", _begin_immediate)
+        event.listen(self._engine, "begin", begin_immediate)
 
     async def run(self, work: Callable[[Connection], T]) -> T:
         """What `work` returns, once its transaction is committed."""
@@ -179,7 +179,8 @@ def set_up(pragmas: tuple[str, ...]) -> Callable[[Any, Any], None]:
     return run
 
 
-def _begin_immediate(connection: Connection) -> None:
+def begin_immediate(connection: Connection) -> None:
+    """A listener that takes SQLite's write lock at the start of each transaction."""
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 

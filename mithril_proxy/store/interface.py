@@ -243,6 +243,10 @@ class Store(Protocol):
         """Decisions, newest first."""
         ...
 
+    async def admitted_among(self, decision_ids: Sequence[str]) -> frozenset[str]:
+        """Those of the decisions that admitted their claim, or whose claim was released, and that are not withdrawn."""
+        ...
+
     # --- sources ---------------------------------------------------------------------------------------------------
     async def reputation_of(self, provenance: Provenance) -> float:
         """The reputation of a principal now; its prior when it has never been seen. Reads only."""

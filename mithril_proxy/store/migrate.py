@@ -39,7 +39,7 @@ def _migrate(connection: Connection, may_change: bool) -> None:
             " install the version that wrote it, or a later one"
         )
     if not may_change:
-        raise ConfigurationError(f"the database has schema {found or 'none'}, not {HEAD}; run `mithril serve` once")
+        raise ConfigurationError(f"the database has schema {found or 'none'}, not {HEAD}; run `mithril db migrate`")
     upgrade(connection, HEAD)
 
 

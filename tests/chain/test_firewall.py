@@ -75,7 +75,7 @@ async def decide(
         TRUSTED,
         memory=NoMemory(),
         call=Call("req", "remember", mode),
-        prepare=lambda claim: {"text": claim.text},
+        prepare=lambda claim, decision_id: {"text": claim.text},
     )
 
 

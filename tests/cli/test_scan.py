@@ -146,9 +146,11 @@ def test_no_output_holds_the_credential(folder: Path, arguments: list[str]) -> N
 def test_a_file_that_cannot_be_read_is_a_usage_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("x")
+    pack = tmp_path / "pack.toml"
+    pack.write_text("[[rules]]\nid = 'acme'\nregex = 'acme-[0-9]+'\n")
 
     def refuse(_: Path) -> bytes:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    assert "cannot be read" in run(str(path)).stderr
+    assert "cannot be read" in run("--pack", str(pack), str(path)).stderr

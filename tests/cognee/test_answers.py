@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mithril_proxy.cognee.answers import filter_answer, scrub
+from mithril_proxy.cognee.answers import filter_answer, scrub, without_unverified
 from tests.cognee.builders import TAGS
 
 UUID = "6f1a2f0e-6a0e-4a9e-9f61-0d3f0c5d8b11"
@@ -155,3 +155,8 @@ def test_a_redacted_key_or_shape_is_left_as_it_came() -> None:
     assert scrub({"secret": UUID}, lambda value: {"[KEY]": "x"}) == {"[KEY]": "x"}
     assert scrub([UUID], lambda value: ["a", "b"]) == ["a", "b"]
     assert scrub({"id": UUID}, lambda value: None) is None
+
+
+def test_results_of_a_stream_are_filtered_before_they_are_scrubbed() -> None:
+    results = [_chunk("a secret", ["verified"]), _chunk("bad", [])]
+    assert without_unverified(results, search_type="CHUNKS", scopes=GRAPH, tags=TAGS) == results[:1]

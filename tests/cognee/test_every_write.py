@@ -15,7 +15,7 @@ from mithril_proxy.cognee.table import Codec
 from mithril_proxy.cognee.writes import forward_tags, prepare
 from mithril_proxy.types import Annotation, Claim, Status
 from tests.cognee.builders import TAGS
-from tests.cognee.write_rows import FORGED, Row, write_rows
+from tests.cognee.write_rows import DATASET, FORGED, Row, write_rows
 
 ROWS = write_rows()
 FORGING = write_rows(FORGED)
@@ -164,3 +164,9 @@ def test_raw_data_is_never_sent_but_for_session_turns_and_repositories(row: Row)
     call = row.decode()
     names = {name for name, _ in _sent(row).fields}
     assert ("raw_data" in names) == ((call.is_session and not row.body.startswith(b"{")) or "repository" in row.name)
+
+
+def test_a_dataset_that_is_named_by_id_is_told_apart_from_one_by_name() -> None:
+    by_id = {row.name: row.decode().dataset_ids for row in ROWS}
+    assert by_id["remember"] == by_id["update"] == by_id["trace"] == (DATASET,)
+    assert by_id["add"] == by_id["qa"] == ()

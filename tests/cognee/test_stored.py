@@ -69,8 +69,16 @@ def test_an_answer_names_what_it_showed_wherever_it_stands_each_chunk_once() -> 
 
 def test_listings_are_read_and_anything_else_is_unavailable() -> None:
     assert parse_datasets(b'[{"id": "d1", "name": "main"}, {"id": "d2"}, 7]') == {"main": "d1"}
-    (one,) = parse_documents(b'[{"id": "1", "name": "notes"}]')
-    assert one == Listed("1", "notes")
+    rows = [
+        {"id": "1", "name": "notes"},
+        {"id": "2", "externalMetadata": {"mithril": {"decision": "dec_1"}}},
+        {"id": "3", "external_metadata": {"mithril": "odd"}},
+    ]
+    assert parse_documents(json.dumps(rows).encode()) == [
+        Listed("1", "notes"),
+        Listed("2", "", "dec_1"),
+        Listed("3", ""),
+    ]
     for body in (b"no", b"{}"):
         with pytest.raises(UpstreamUnavailable):
             parse_documents(body)

@@ -20,7 +20,7 @@ from mithril_proxy.ingest.slack import open_export
 from mithril_proxy.ingest.sources import OperatorIdentifier
 from mithril_proxy.proxy.headers import RawHeaders
 from mithril_proxy.proxy.identity import Identity, UnknownKey
-from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
+from mithril_proxy.proxy.upstream import Subscription, UpstreamAnswer, UpstreamRequest
 from mithril_proxy.store.interface import Page, QuarantineFilter
 from tests.ingest.bench import as_operator, choice, ingested
 from tests.ingest.exports import START, conversation, export_files, message, write_zip
@@ -110,6 +110,9 @@ class Away:
 
     def __init__(self, behind: MemoryClient, times: int) -> None:
         self.behind, self.left = behind.upstream, times
+
+    async def subscribe(self, target: str, headers: RawHeaders) -> Subscription:
+        raise UpstreamUnavailable("no WebSocket")
 
     async def send(self, request: UpstreamRequest) -> UpstreamAnswer:
         if self.left:

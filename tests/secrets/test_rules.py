@@ -27,6 +27,19 @@ keywords = ["acme_"]
   condition = "AND"
   paths = ['''x''']
   regexes = ['''.*''']
+  [[rules.allowlists]]
+  paths = ['''y''']
+  [[rules.allowlists]]
+  targetRules = ["other"]
+  regexes = ['''.*''']
+  [[rules.allowlists]]
+  condition = "AND"
+  regexTarget = "match"
+  regexes = ['''q q''', '''_both''']
+  stopwords = ["both"]
+[[rules]]
+id = "optional"
+regex = '''(never)?opt-[0-9]{3}'''
 [[rules]]
 id = "sha"
 regex = '''([a-f0-9]{40})'''
@@ -62,6 +75,8 @@ def stock(tmp_path: Path) -> SecretGuard:
         ("key acme_a1b2c3d4e5f6 end", "key [REDACTED:acme_token] end"),
         ("key acme_aaaaaaaaaaaa end", "key acme_aaaaaaaaaaaa end"),
         ("fixture acme_a1b2c3d4e5f6 end", "fixture acme_a1b2c3d4e5f6 end"),
+        ("key acme_both1a2b3c4d5 end", "key acme_both1a2b3c4d5 end"),
+        ("opt-123", "[REDACTED:optional]"),
         ("key acme_testinga1b2c3 end", "key acme_testinga1b2c3 end"),
         ("commit 9a038989604e8da62ecddbe2094b16ce1b778be1", "commit 9a038989604e8da62ecddbe2094b16ce1b778be1"),
         ("sourcegraph 9a038989604e8da62ecddbe2094b16ce1b778be1", "sourcegraph [REDACTED:sha]"),
@@ -79,6 +94,13 @@ def test_a_stock_rule_is_named_after_its_id(stock: SecretGuard) -> None:
 def test_an_id_that_an_earlier_pack_has_carries_its_own_pack_name(tmp_path: Path) -> None:
     first, second = (written(tmp_path, rule(name="jwt"), name) for name in ("a.toml", "my_pack.toml"))
     assert [one.id for one in load_rules([first, second])] == ["jwt", "my-pack-jwt"]
+
+
+def test_an_id_that_three_packs_have_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    places = (tmp_path / "a.toml", tmp_path / "b.toml", tmp_path / "x" / "b.toml")
+    with pytest.raises(ConfigurationError, match="used twice"):
+        load_rules([written(place.parent, rule(), place.name) for place in places])
 
 
 def test_an_extending_file_replaces_and_disables_rules(tmp_path: Path) -> None:
@@ -107,6 +129,7 @@ def test_an_extending_file_replaces_and_disables_rules(tmp_path: Path) -> None:
         (rule("a", "[[rules.allowlists]]\nregexes = ['(']"), "allow-list: bad regex"),
         ("[extend]\npath = 'pack.toml'", "more than 2 files deep"),
         ("".join(rule(name=f"r{n}") for n in range(1001)), "the limit is 1000"),
+        (rule("REDACTED"), "the label [REDACTED:r] is itself redacted"),
         (rule("abc", "[rules.x_mithril]\nexamples = ['xyz']"), "example 1 is not found"),
         (rule("abc", "[rules.x_mithril]\nnon_examples = ['abc']"), "non-example 1 is redacted"),
     ],

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp
@@ -19,7 +20,7 @@ from mithril_proxy.chain import build_chain, build_dry_chain
 from mithril_proxy.chain.recent import RecentWrites
 from mithril_proxy.chain.reputation_rule import reputation_step
 from mithril_proxy.clock import Clock, SystemClock
-from mithril_proxy.errors import ConfigurationError, MithrilError
+from mithril_proxy.errors import ConfigurationError, MithrilError, StoreUnavailable
 from mithril_proxy.firewall import Firewall
 from mithril_proxy.ingest.sources import OperatorIdentifier
 from mithril_proxy.judge.danger import DangerRules, check_rules
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
 KNOWN_UPSTREAM_S = 300.0  # Cognee's /health opens both its databases, so it is asked gently
 UNKNOWN_UPSTREAM_S = 5.0
+FORGET_EVERY_S = 3600.0
 HEAL_EVERY_S = 30.0  # the circuit of a judge that was down closes again after as long
 
 
@@ -320,6 +322,17 @@ async def audit_outputs(application: Application) -> AsyncIterator[tuple[Deliver
 def output_name(kind: str, url: str) -> str:
     """What an output's cursor is kept under: another address begins anew. It does not hold the address."""
     return f"{kind}-{hashlib.sha256(url.encode()).hexdigest()[:12]}"
+
+
+async def forget_receipts_forever(application: Application, every_s: float = FORGET_EVERY_S) -> None:
+    """Delete, every so often, receipts of recalls that are older than the policy keeps them. Runs until cancelled."""
+    while True:
+        try:
+            kept = timedelta(days=application.data_plane.services.policy.recall.receipt_days)
+            await application.store.forget_receipts(application.clock.now() - kept)
+        except StoreUnavailable as error:
+            application.log.warning("receipts.not_forgotten", reason=str(error))
+        await asyncio.sleep(every_s)
 
 
 async def heal_forever(application: Application, every_s: float = HEAL_EVERY_S) -> None:

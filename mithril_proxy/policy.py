@@ -144,6 +144,7 @@ class Recall(_Section):
     default_search_type: str
     allow_graph_family: bool
     datasets: tuple[str, ...]
+    receipt_days: Positive
 
 
 class Routes(_Section):

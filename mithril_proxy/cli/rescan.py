@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from mithril_proxy.app import build_dry_firewall
+from mithril_proxy.app import build_dry_firewall, build_guard
 from mithril_proxy.cli.output import database_option, json_option, print_json, print_table, runs_async
 from mithril_proxy.cli.revoke import operator_option, shared_option, upstream_option, withdraw_all, withdrawals
 from mithril_proxy.clock import SystemClock
@@ -46,7 +46,8 @@ async def rescan(
         clock, json_type = SystemClock(), b"application/json"
         names = await KnownSources(store, firewall.policy, clock).names()
         headers = rebuilt_request_headers(taking.headers, content_type=json_type, accept=json_type)
-        scan = Rescan(store, firewall, taking, Tags(firewall.policy.forward, sources=names), headers, clock)
+        tags, guard = Tags(firewall.policy.forward, sources=names), build_guard(firewall.policy, settings)
+        scan = Rescan(store, firewall, taking, tags, headers, guard, clock)
         looked_at = [one async for one in scan.memories(principal)]
         fallen = [one for one in looked_at if one.has_fallen]
         _report(looked_at, fallen, as_json=as_json)

@@ -13,7 +13,15 @@ import click
 import uvicorn
 from starlette.types import ASGIApp
 
-from mithril_proxy.app import Application, audit_outputs, build_admin_plane, heal_forever, running, watch_upstream
+from mithril_proxy.app import (
+    Application,
+    audit_outputs,
+    build_admin_plane,
+    forget_receipts_forever,
+    heal_forever,
+    running,
+    watch_upstream,
+)
 from mithril_proxy.cli.output import runs_async
 from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.settings import Settings, load_settings, split_address
@@ -154,7 +162,9 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     loop.add_signal_handler(signal.SIGHUP, reload)
-    work = (heal_forever(application), watch_upstream(application), *deliveries)
+    work = (
+        heal_forever(application), watch_upstream(application), forget_receipts_forever(application), *deliveries,
+    )  # fmt: skip
     background = [loop.create_task(one) for one in work]
     await asyncio.gather(*(server.serve([bound]) for server, (_, bound) in zip(servers, planes, strict=True)))
     for task in background:

@@ -16,6 +16,7 @@ from mithril_proxy.firewall import Call, Firewall
 from mithril_proxy.proxy.headers import RawHeaders
 from mithril_proxy.proxy.probe import UpstreamMemory
 from mithril_proxy.proxy.withdraw import Found, Withdrawals
+from mithril_proxy.secrets import SecretGuard
 from mithril_proxy.store.interface import Store, StoredMemory
 from mithril_proxy.types import Annotation, Claim, Decision, Mode, Provenance
 
@@ -44,6 +45,7 @@ class Rescan:
     withdrawals: Withdrawals
     tags: Tags
     probe_headers: RawHeaders
+    guard: SecretGuard
     clock: Clock
 
     async def memories(self, principal: str | None) -> AsyncIterator[Rescanned]:
@@ -71,6 +73,7 @@ class Rescan:
             self.probe_headers,
             self.tags,
             self.firewall.policy.contradiction.probe_top_k,
+            self.guard,
             dataset_ids=(found.dataset_id,),
         )
         call = Call(memory.decision_id, "rescan", Mode.OBSERVE)

@@ -65,7 +65,9 @@ async def test_each_record_goes_through_the_chain_with_its_source_its_time_and_i
     tally = await ingested(setup, [old], tmp_path / "journal")
     (stored,) = setup.cognee.documents
     assert stored.node_sets[:2] == ("verified", "security-policy")
-    assert stored.metadata == {"file": "notes", "claimed_at": "2001-11-02T08:00:00+00:00"}
+    assert stored.metadata is not None
+    assert stored.metadata["file"] == "notes"
+    assert stored.metadata["claimed_at"] == "2001-11-02T08:00:00+00:00"
     assert stored.filename == "notes__1.txt"
     assert setup.cognee.api_keys == [SERVICE_KEY]
     (decision,) = await setup.application.store.decisions(Page())

@@ -209,7 +209,8 @@ def rescan(setup: Setup) -> Rescan:
     firewall = build_dry_firewall(application.settings)
     tags = Tags(firewall.policy.forward)
     taken = taking(setup)
-    return Rescan(application.store, firewall, taken, tags, taken.headers, application.clock)
+    guard = application.data_plane.services.guard
+    return Rescan(application.store, firewall, taken, tags, taken.headers, guard, application.clock)
 
 
 async def fallen(setup: Setup, principal: str | None = None) -> list[tuple[str, str]]:

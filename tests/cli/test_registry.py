@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from mithril_proxy.cli.sources import sources
+from mithril_proxy.cli import mithril
 from mithril_proxy.errors import MithrilError
 
 REASON = ("--reason", "asked for by the owner")
@@ -30,7 +30,7 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
             if arguments[0] == "add-credential"
             else [*arguments, "--database", f"sqlite+aiosqlite:///{database}"]
         )
-        done = CliRunner().invoke(sources, given, input=stdin)
+        done = CliRunner().invoke(mithril, ["sources", *given], input=stdin)
         if fails:
             assert done.exit_code != 0, done.output
             assert fails in f"{done.exception} {done.output}"

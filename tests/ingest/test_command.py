@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from mithril_proxy.cli.ingest import ingest
+from mithril_proxy.cli import mithril
 from tests.fake_cognee import FakeCognee
 from tests.ingest.exports import START, export_files, lines, message, write_zip
 from tests.served import served_in_a_thread
@@ -38,8 +38,8 @@ def test_an_export_is_ingested_and_a_second_call_finds_nothing_to_do(cli: CliRun
     path = write_zip(tmp_path / "export.zip", export_files(days))
     with served_in_a_thread(cognee.app) as url:
         given = ["slack", str(path), "--source", "security-policy", "--upstream", url, "--channel", "general"]
-        first = cli.invoke(ingest, [*given, "--json"], catch_exceptions=False)
-        second = cli.invoke(ingest, given, catch_exceptions=False)
+        first = cli.invoke(mithril, ["ingest", *given, "--json"], catch_exceptions=False)
+        second = cli.invoke(mithril, ["ingest", *given], catch_exceptions=False)
     assert first.exit_code == 0, first.output
     assert summary(first.stdout)["by_status"] == {"warn": 1}
     assert summary(first.stdout)["bad_lines"] == [
@@ -55,7 +55,7 @@ def test_held_records_are_listed_with_what_to_do(cli: CliRunner, tmp_path: Path)
     (tmp_path / "facts.jsonl").write_bytes(lines(FACT))
     with served_in_a_thread(FakeCognee().app) as url:
         done = cli.invoke(
-            ingest, ["file", "facts.jsonl", "--source", "slack", "--upstream", url], catch_exceptions=False
+            mithril, ["ingest", "file", "facts.jsonl", "--source", "slack", "--upstream", url], catch_exceptions=False
         )
     assert "facts.jsonl:1" in done.stdout
     assert "review" in done.stdout
@@ -65,8 +65,8 @@ def test_held_records_are_listed_with_what_to_do(cli: CliRunner, tmp_path: Path)
 def test_a_dry_run_shows_a_table_and_sends_nothing(cli: CliRunner, tmp_path: Path) -> None:
     (tmp_path / "facts.jsonl").write_bytes(lines(FACT, b"{"))
     given = ["file", "facts.jsonl", "--source", "slack", "--dry-run", "--upstream", "http://127.0.0.1:1"]
-    table = cli.invoke(ingest, given, catch_exceptions=False)
-    values = summary(cli.invoke(ingest, [*given, "--json"], catch_exceptions=False).stdout)
+    table = cli.invoke(mithril, ["ingest", *given], catch_exceptions=False)
+    values = summary(cli.invoke(mithril, ["ingest", *given, "--json"], catch_exceptions=False).stdout)
     assert "Nothing was sent" in table.stdout
     assert "1 records, 0 say nothing, 1 bad" in table.stdout
     assert values["lines"][0]["statuses"] == {"review": 1}
@@ -85,5 +85,5 @@ def test_a_dry_run_shows_a_table_and_sends_nothing(cli: CliRunner, tmp_path: Pat
 def test_what_cannot_work_is_said_first(cli: CliRunner, tmp_path: Path, arguments: list[str], said: str) -> None:
     (tmp_path / "facts.jsonl").write_bytes(lines(FACT))
     write_zip(tmp_path / "export.zip", export_files({}))
-    done = cli.invoke(ingest, arguments)
+    done = cli.invoke(mithril, ["ingest", *arguments])
     assert said in str(done.exception)

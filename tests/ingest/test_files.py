@@ -83,7 +83,8 @@ def test_mails_are_records_with_subject_body_and_date(tmp_path: Path) -> None:
         b"The office moved.\n\n"
         b"From bob@example.org Mon Nov  2 09:00:00 2026\n"
         b"From: bob@example.org\nContent-Type: text/html\nDate: never\n\n"
-        b"<html><head><title>t</title></head><style>p{}</style><p>One &amp; <b>two</b></p><script>x()</script></html>\n\n"
+        b"<html><head><title>t</title></head><style>p{}</style><p>One &amp; <b>two</b></p>"
+        b"<script>x()</script></html>\n\n"
         b"From c@example.org Mon Nov  2 09:00:00 2026\nSubject:\n\n\n"
     )
     readings = read(tmp_path, "team.mbox", box)

@@ -279,6 +279,7 @@ async def test_an_upstream_that_refuses_an_admitted_write_is_heard(tmp_path: Pat
 
 async def test_a_held_claim_is_released_once_with_the_tags_of_an_accepted_one(setup: Bench) -> None:
     from mithril_proxy.errors import InvalidTransition
+
     held = (await setup.remember(HONEST)).json()["quarantine_id"]
     releases = setup.plane.services.releases(setup.store, setup.upstream)
     entry = await releases.release(held, reviewer="ada", reason="checked")

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import hmac
-import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp
 from structlog.typing import FilteringBoundLogger
 
-from mithril_proxy.admin import build_admin
+from mithril_proxy.admin import Gatekeeper, Operations, build_admin, new_token, token_digest
 from mithril_proxy.chain import build_chain, build_dry_chain
 from mithril_proxy.chain.recent import RecentWrites
 from mithril_proxy.chain.reputation_rule import reputation_step
 from mithril_proxy.clock import Clock, SystemClock
-from mithril_proxy.errors import ConfigurationError, MithrilError, StoreUnavailable
+from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.firewall import Firewall
 from mithril_proxy.ingest.sources import OperatorIdentifier
 from mithril_proxy.judge.danger import DangerRules, check_rules
@@ -46,9 +44,11 @@ from mithril_proxy.proxy.versions import narrowed, observe_version
 from mithril_proxy.secrets import SecretGuard, check_examples, load_guard
 from mithril_proxy.settings import Settings
 from mithril_proxy.store import open_store
-from mithril_proxy.store.interface import Recorded, ReputationStep, Store
+from mithril_proxy.store.desk import DeskStore, Scope
+from mithril_proxy.store.interface import Recorded, ReputationStep
 from mithril_proxy.telemetry import Metrics, configure_logging
 from mithril_proxy.types import Decision, HeldWrite, Judge
+from mithril_proxy.upkeep import every, keep_quarantine, look_at_upstream
 
 if TYPE_CHECKING:
     from mithril_proxy.mcp.agent_tools import AgentTools
@@ -60,6 +60,8 @@ KNOWN_UPSTREAM_S = 300.0  # Cognee's /health opens both its databases, so it is 
 UNKNOWN_UPSTREAM_S = 5.0
 FORGET_EVERY_S = 3600.0
 HEAL_EVERY_S = 30.0  # the circuit of a judge that was down closes again after as long
+KEEP_EVERY_S = 3600.0  # retention is counted in days
+LOOK_EVERY_S = 15.0  # as often as Prometheus usually scrapes
 
 
 def build_guard(policy: Policy, settings: Settings) -> SecretGuard:
@@ -131,7 +133,7 @@ class Application:
     """One running Mithril. `reload` swaps the policy; requests under way keep the one they began with."""
 
     settings: Settings
-    store: Store
+    store: DeskStore
     upstream: Upstream
     metrics: Metrics
     clock: Clock
@@ -156,6 +158,15 @@ class Application:
         await self.store.append_audit("policy", rules.policy.digest, {"event": "reloaded", "before": before})
         return True
 
+    def upkeep(self) -> tuple[Coroutine[Any, Any, None], ...]:
+        """What runs beside the requests until it is cancelled."""
+        return (
+            every(HEAL_EVERY_S, "heal", self._heal, self.log),
+            every(KEEP_EVERY_S, "quarantine.upkeep", self._keep, self.log),
+            every(FORGET_EVERY_S, "receipts.upkeep", self._forget, self.log),
+            every(LOOK_EVERY_S, "upstream.look", lambda: look_at_upstream(self.upstream, self.metrics), self.log),
+        )
+
     async def observe_upstream(self) -> bool:
         """Look at the upstream's version; recalls are narrowed while Mithril does not know it. True when it does."""
         version = await observe_version(self.upstream)
@@ -170,8 +181,26 @@ class Application:
         rules = replace(self.rules, policy=narrowed(self.rules.policy, self.version))
         self.data_plane.services = build_services(self.settings, rules, self.store, self.recent, self.clock)
 
+    async def _heal(self) -> None:
+        """Judge again what was held for missing evidence alone."""
+        reevaluator = await build_reevaluator(self.data_plane.services, self.store, self.upstream, self.clock)
+        released = await reevaluator.heal()
+        if released:
+            self.log.info("heal.released", count=released)
 
-def build_services(settings: Settings, rules: Rules, store: Store, recent: RecentWrites, clock: Clock) -> Services:
+    async def _forget(self) -> None:
+        """Delete receipts of recalls that are older than the policy keeps them."""
+        kept = timedelta(days=self.data_plane.services.policy.recall.receipt_days)
+        await self.store.forget_receipts(self.clock.now() - kept)
+
+    async def _keep(self) -> None:
+        """Expire and forget held claims as the policy says."""
+        kept = await keep_quarantine(self.store, self.data_plane.services.policy.quarantine, self.clock)
+        if kept.expired or kept.forgotten:
+            self.log.info("quarantine.kept", expired=kept.expired, forgotten=kept.forgotten)
+
+
+def build_services(settings: Settings, rules: Rules, store: DeskStore, recent: RecentWrites, clock: Clock) -> Services:
     """Everything that depends on the policy."""
     policy = rules.policy
     service_key = settings.upstream_api_key.get_secret_value() if settings.upstream_api_key else None
@@ -181,6 +210,7 @@ def build_services(settings: Settings, rules: Rules, store: Store, recent: Recen
     return Services(
         policy=policy,
         guard=rules.guard,
+        judge=rules.judge,
         firewall=Firewall(stages, policy, clock, store, reputation_step),
         identifier=Identifier(policy, store, service_key),
         known_sources=KnownSources(store, policy, clock),
@@ -237,8 +267,7 @@ def build_operator_tools(application: Application, credentials: Credentials, sco
     from mithril_proxy.mcp.operator_tools import OperatorTools
 
     def releases() -> Releases:
-        services = application.data_plane.services
-        return Releases(application.store, application.upstream, services.policy, services.service_key)
+        return application.data_plane.services.releases(application.store, application.upstream)
 
     return OperatorTools(application.store, releases, credentials, scopes_of)
 
@@ -256,31 +285,9 @@ def build_mcp_plane(application: Application, scopes_of: ScopesOf) -> McpPlane:
     )
 
 
-def only_token(token: str) -> ScopesOf:
-    """Scopes where there is one admin token and no other."""
-
-    async def scopes_of(given: str) -> frozenset[str]:
-        is_admin = hmac.compare_digest(given.encode(), token.encode())
-        return frozenset(("admin",)) if is_admin else frozenset()
-
-    return scopes_of
-
-
-def build_admin_plane(application: Application) -> tuple[ASGIApp, str | None]:
-    """The admin plane, and its token when one had to be made up because none was set."""
-    from mithril_proxy.mcp.http import with_mcp
-
-    chosen = application.settings.admin_token
-    token = chosen.get_secret_value() if chosen else secrets.token_urlsafe(32)
-    services = application.data_plane.services
-    releases = Releases(application.store, application.upstream, services.policy, services.service_key)
-    admin = build_admin(application.store, releases, application.metrics, token)
-    return with_mcp(admin, build_mcp_plane(application, only_token(token))), None if chosen else token
-
-
-async def build_reevaluator(services: Services, store: Store, upstream: Upstream, clock: Clock) -> Reevaluator:
+async def build_reevaluator(services: Services, store: DeskStore, upstream: Upstream, clock: Clock) -> Reevaluator:
     """What judges held claims again, with the service credential."""
-    releases = Releases(store, upstream, services.policy, services.service_key)
+    releases = services.releases(store, upstream)
     headers = rebuilt_request_headers(releases.headers(), content_type=b"application/json", accept=b"application/json")
     tags = await services.tags()
     return Reevaluator(store, services.firewall, releases, services.guard, tags, headers, clock)
@@ -291,6 +298,54 @@ async def watch_upstream(application: Application) -> None:
     while True:
         is_known = await application.observe_upstream()
         await asyncio.sleep(KNOWN_UPSTREAM_S if is_known else UNKNOWN_UPSTREAM_S)
+
+
+async def build_admin_plane(application: Application) -> tuple[ASGIApp, str | None]:
+    """The admin plane, and its first token when one had to be made up because there was none."""
+    from mithril_proxy.mcp.http import with_mcp
+
+    chosen = application.settings.admin_token
+    store = application.store
+    first = None if chosen else await first_token(store)
+    gate = build_gate(application)
+    operations = Operations(
+        store=store,
+        upstream=application.upstream,
+        metrics=application.metrics,
+        clock=application.clock,
+        log=application.log,
+        services=lambda: application.data_plane.services,
+        reevaluator=lambda: build_reevaluator(
+            application.data_plane.services, store, application.upstream, application.clock
+        ),
+        reload=application.reload,
+    )
+    return with_mcp(build_admin(operations, gate), build_mcp_plane(application, scopes_by(gate))), first
+
+
+def build_gate(application: Application) -> Gatekeeper:
+    """What knows operators by their tokens."""
+    chosen = application.settings.admin_token
+    return Gatekeeper(application.store, application.clock, chosen.get_secret_value() if chosen else None)
+
+
+def scopes_by(gate: Gatekeeper) -> ScopesOf:
+    """The scope of an operator's token, as MCP asks for it."""
+
+    async def scopes_of(given: str) -> frozenset[str]:
+        operator = await gate.by_token(given)
+        return frozenset() if operator is None else frozenset((operator.scope.value,))
+
+    return scopes_of
+
+
+async def first_token(store: DeskStore) -> str | None:
+    """A new admin token when no live one is there, to be shown once; None otherwise. Raises StoreUnavailable."""
+    if any(token.revoked_at is None and token.scope is Scope.ADMIN for token in await store.tokens()):
+        return None
+    token = new_token()
+    await store.add_token(f"first-{token_digest(token)[:8]}", scope=Scope.ADMIN, digest=token_digest(token))
+    return token
 
 
 @asynccontextmanager
@@ -322,30 +377,3 @@ async def audit_outputs(application: Application) -> AsyncIterator[tuple[Deliver
 def output_name(kind: str, url: str) -> str:
     """What an output's cursor is kept under: another address begins anew. It does not hold the address."""
     return f"{kind}-{hashlib.sha256(url.encode()).hexdigest()[:12]}"
-
-
-async def forget_receipts_forever(application: Application, every_s: float = FORGET_EVERY_S) -> None:
-    """Delete, every so often, receipts of recalls that are older than the policy keeps them. Runs until cancelled."""
-    while True:
-        try:
-            kept = timedelta(days=application.data_plane.services.policy.recall.receipt_days)
-            await application.store.forget_receipts(application.clock.now() - kept)
-        except StoreUnavailable as error:
-            application.log.warning("receipts.not_forgotten", reason=str(error))
-        await asyncio.sleep(every_s)
-
-
-async def heal_forever(application: Application, every_s: float = HEAL_EVERY_S) -> None:
-    """Judge again, every so often, what was held for missing evidence alone. Runs until it is cancelled."""
-    while True:
-        await asyncio.sleep(every_s)
-        try:
-            reevaluator = await build_reevaluator(
-                application.data_plane.services, application.store, application.upstream, application.clock
-            )
-            released = await reevaluator.heal()
-        except MithrilError as error:
-            application.log.warning("heal.failed", reason=str(error))
-            continue
-        if released:
-            application.log.info("heal.released", count=released)

@@ -32,8 +32,8 @@ async def served(app: ASGIApp) -> AsyncIterator[str]:
     server, bound, url = _server(app)
     task = asyncio.create_task(server.serve([bound]))
     try:
-        while not server.started:
-            await asyncio.sleep(0.01)  # noqa: ASYNC110 - uvicorn says by an attribute that it has started
+        while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
+            await asyncio.sleep(0.01)
         yield url
     finally:
         server.should_exit = True

@@ -21,6 +21,7 @@ COMMANDS = (
     "scan",
     "evaluate",
     "sources",
+    "tokens",
     "quarantine",
     "audit",
     "revoke",

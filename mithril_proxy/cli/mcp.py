@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mithril_proxy.app import build_agent_tools, build_operator_tools, only_token, running
+from mithril_proxy.app import build_agent_tools, build_gate, build_operator_tools, running, scopes_by
 from mithril_proxy.cli.output import runs_async
 from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.mcp.callers import REVIEW_SCOPES, Credentials
@@ -66,8 +66,8 @@ async def mcp(
 async def _serve_own(settings: Settings, key: str, dataset: str) -> None:
     """Serve as a Mithril of its own: logs go to stderr, stdout is the protocol's."""
     credentials = Credentials(_headers(key))
-    scopes_of = only_token(settings.admin_token.get_secret_value() if settings.admin_token else "")
     async with running(settings, configure_logging(settings.log_level, settings.log_format)) as application:
+        scopes_of = scopes_by(build_gate(application))
         if key and await scopes_of(key) & REVIEW_SCOPES:
             await serve_stdio(operator_server(build_operator_tools(application, credentials, scopes_of)))
         else:

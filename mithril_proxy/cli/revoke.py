@@ -12,8 +12,7 @@ from mithril_proxy.cli.output import database_option, json_option, print_json, p
 from mithril_proxy.cli.registry import reason_option
 from mithril_proxy.cli.session import opened_store
 from mithril_proxy.errors import NotFound
-from mithril_proxy.policy import load_policy
-from mithril_proxy.proxy.release import Releases
+from mithril_proxy.proxy.release import service_headers
 from mithril_proxy.proxy.upstream import AiohttpUpstream
 from mithril_proxy.proxy.withdraw import Found, Withdrawals
 from mithril_proxy.settings import Settings, load_settings
@@ -95,7 +94,7 @@ async def withdrawals(
     key = settings.upstream_api_key.get_secret_value() if settings.upstream_api_key else None
     try:
         async with opened_store(settings.database_url) as store:
-            headers = Releases(store, upstream, load_policy(settings.policy), key).headers()
+            headers = service_headers(upstream, key)
             yield settings, store, Withdrawals(store, upstream, headers)
     finally:
         await upstream.close()

@@ -19,6 +19,7 @@ from mithril_proxy.store.bulk import insert_rows
 from mithril_proxy.store.incidents import IncidentRules
 from mithril_proxy.store.reputation import Move, apply_moves
 from mithril_proxy.store.schema import audit, decisions, incident_log, memories, quarantine, receipts, reputation_events
+from mithril_proxy.store.tallying import add_tallies
 
 _MARK_OUTCOME = (
     update(decisions)
@@ -90,6 +91,7 @@ def apply(connection: Connection, changes: Changes, *, link: Link, at: str, rule
     moved = apply_moves(connection, changes.moves, rules)
     incidents = changes.incidents + moved.incidents
     insert_rows(connection, decisions, changes.decisions)
+    add_tallies(connection, changes.decisions)
     insert_rows(connection, quarantine, changes.held)
     insert_rows(connection, reputation_events, changes.events + moved.events)
     insert_rows(connection, memories, changes.memories)

@@ -153,6 +153,7 @@ class QuarantineFilter:
     status: Status | None = None
     contains: str | None = None
     reasons: tuple[str, ...] = ()
+    claim_digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

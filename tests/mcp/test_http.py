@@ -21,7 +21,7 @@ from tests.whole import ADMIN_TOKEN, SERVICE_KEY, Setup
 
 @pytest_asyncio.fixture
 async def url(setup: Setup) -> AsyncIterator[str]:
-    admin, _ = build_admin_plane(setup.application)
+    admin, _ = await build_admin_plane(setup.application)
     async with served(admin) as address:
         yield address
 

@@ -66,7 +66,7 @@ async def test_an_operators_token_gives_the_operators_tools_over_stdio(
 
 async def test_with_a_url_everything_is_passed_on_to_a_running_mithril(setup: Setup, tmp_path: Path) -> None:
     key = await setup.register("chat-bot", MIDDLING)
-    admin, _ = build_admin_plane(setup.application)
+    admin, _ = await build_admin_plane(setup.application)
     empty = tmp_path / "elsewhere"
     empty.mkdir()
     async with served(admin) as url, Client(program(empty, "--url", f"{url}/mcp", MITHRIL_KEY=key)) as client:

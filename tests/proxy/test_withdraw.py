@@ -17,7 +17,7 @@ from mithril_proxy.cognee import stored
 from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.errors import StoreUnavailable, UpstreamUnavailable
 from mithril_proxy.proxy import withdraw
-from mithril_proxy.proxy.release import Releases
+from mithril_proxy.proxy.release import service_headers
 from mithril_proxy.proxy.rescan import Rescan
 from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
 from mithril_proxy.proxy.withdraw import WithdrawalRefused, Withdrawals
@@ -50,7 +50,7 @@ async def remember(setup: Setup, *texts: str, name: str = "docs-bot", filename: 
 def taking(setup: Setup) -> Withdrawals:
     application = setup.application
     services = application.data_plane.services
-    headers = Releases(application.store, application.upstream, services.policy, services.service_key).headers()
+    headers = service_headers(application.upstream, services.service_key)
     return Withdrawals(application.store, application.upstream, headers)
 
 
@@ -114,7 +114,7 @@ async def test_a_released_claim_can_be_withdrawn_too(setup: Setup) -> None:
     assert await application.store.stored_by(decision_id) is None
     (entry,) = await application.store.quarantine(Page(), QuarantineFilter())
     services = application.data_plane.services
-    releases = Releases(application.store, application.upstream, services.policy, services.service_key)
+    releases = services.releases(application.store, application.upstream)
     await releases.release(entry.id, reviewer="ada", reason="checked")
     (one,) = await taking(setup).find(await stored_of(setup, "chat-bot"))
     assert (one.memory.decision_id, one.standing) == (decision_id, "found")

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0003"
-down_revision = "0001"
+down_revision = "0002"
 
 _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")

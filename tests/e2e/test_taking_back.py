@@ -15,7 +15,7 @@ pytestmark = pytest.mark.e2e
 
 def test_a_revoked_memory_is_gone_from_cognee_and_its_readers_are_named(stack: Stack) -> None:
     writer, reader = stack.register(0.98), stack.register(0.98)
-    kept, taken = (f"The {codename()} lighthouse was painted {colour}." for colour in ("white", "green"))
+    kept, taken = f"The {codename()} quarry pays its debts in salt.", f"Herons nest above the {codename()} sluice."
     answers = [writer.remember(text) for text in (kept, taken)]
     assert [answer.status_code for answer in answers] == [200, 200], [answer.text for answer in answers]
     assert reader.recalls(taken)
@@ -26,7 +26,7 @@ def test_a_revoked_memory_is_gone_from_cognee_and_its_readers_are_named(stack: S
     assert reader.source in {receipt["principal"] for receipt in found["shown"]}
     assert reader.recalls(taken)
     stack.mithril.command(*asked, "--yes")
-    assert not stack.is_upstream(taken)
+    assert not any(taken in document for document in stack.documents())
     assert not reader.recalls(taken)
     assert reader.recalls(kept)
     with pytest.raises(DemoFailed, match="no document in memory"):

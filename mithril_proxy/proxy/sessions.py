@@ -5,6 +5,7 @@ from __future__ import annotations
 from mithril_proxy.cognee.sessions import Standing, session_exists, session_path, standing_after_write
 from mithril_proxy.cognee.writes import WriteCall
 from mithril_proxy.proxy.exchange import Exchange
+from mithril_proxy.proxy.headers import BODY_HEADERS
 from mithril_proxy.proxy.upstream import UpstreamRequest
 
 SERVICE_OWNER = "service"  # every Mithril key writes as the service user, and Cognee's sessions belong to users
@@ -37,7 +38,8 @@ async def standing_once_written(exchange: Exchange, call: WriteCall) -> Standing
     known = await standing_of(exchange, call.session)
     if known is not Standing.UNKNOWN:
         return known
-    request = UpstreamRequest("GET", session_path(call.session), exchange.upstream_headers())
+    headers = [pair for pair in exchange.upstream_headers() if pair[0].lower() not in BODY_HEADERS]
+    request = UpstreamRequest("GET", session_path(call.session), headers)
     async with await exchange.edge.upstream.send(request) as answer:
         await answer.read(SESSION_ANSWER_BYTES)
         return standing_after_write(known, existed=session_exists(answer.status))

@@ -22,9 +22,10 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from mithril_proxy.errors import UpstreamTimeout, UpstreamUnavailable
-from mithril_proxy.proxy.headers import RawHeaders
+from mithril_proxy.proxy.headers import RawHeaders, header
 
 KEEPALIVE_S = 3.0  # uvicorn, which carries Cognee, closes idle connections after 5 s
+FRAMING = frozenset((b"content-length", b"transfer-encoding"))
 MAX_FRAME_BYTES = 64 * 1024 * 1024  # a frame may hold a whole graph
 
 
@@ -115,7 +116,7 @@ class AiohttpUpstream:
             answer = await self._session.request(
                 request.method,
                 URL(self.url + request.target, encoded=True),
-                headers=_multidict(request.headers),
+                headers=_multidict(framed(request)),
                 data=request.body,
                 allow_redirects=False,
             )
@@ -139,6 +140,20 @@ class AiohttpUpstream:
         """Close every pooled connection."""
         await self._session.close()
         await asyncio.sleep(0)  # aiohttp closes transports in the next turn of the loop
+
+
+def framed(request: UpstreamRequest) -> RawHeaders:
+    """The request's headers with the one framing that its body has, whatever framing they spoke of before.
+
+    A Content-Length without its body would make the upstream read the next request as this one's body.
+    """
+    kept = [pair for pair in request.headers if pair[0].lower() not in FRAMING]
+    if isinstance(request.body, bytes):
+        return [*kept, (b"content-length", str(len(request.body)).encode())]
+    if request.body is None:
+        return kept
+    declared = header(request.headers, b"content-length")
+    return kept if declared is None else [*kept, (b"content-length", declared)]
 
 
 def _multidict(headers: RawHeaders) -> CIMultiDict[str]:

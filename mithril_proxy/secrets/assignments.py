@@ -57,7 +57,7 @@ _SIZE_OR_DATE = re.compile(
 
 def family_of(name: str) -> tuple[Family, bool] | None:
     """The family that `name` speaks of, and whether the name ends in it; None when it speaks of none."""
-    words = [word.lower() for word in _WORD.findall(name)][-8:]
+    words = [] if "[REDACTED:" in name else [word.lower() for word in _WORD.findall(name)][-8:]
     if not words or not _PUBLIC.isdisjoint(words):
         return None
     for index in range(len(words) - 1, -1, -1):

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from mithril_proxy.errors import UpstreamTimeout, UpstreamUnavailable
+from mithril_proxy.proxy.headers import RawHeaders
 from mithril_proxy.proxy.upstream import AiohttpUpstream, UpstreamRequest
 
 
@@ -98,6 +99,33 @@ async def test_no_header_is_made_up(upstream: AiohttpUpstream) -> None:
     assert b"user-agent" not in body
     assert b"accept-encoding" not in body
     assert b'["content-length","4"]' in body
+
+
+@pytest.mark.parametrize(
+    ("body", "sent", "length"),
+    [
+        (None, [(b"content-length", b"99"), (b"transfer-encoding", b"chunked")], 0),
+        (b"four", [(b"content-length", b"99")], 4),
+        (b"", [(b"content-length", b"99")], 0),
+    ],
+)
+async def test_a_body_is_framed_once_and_as_long_as_it_is(
+    upstream: AiohttpUpstream, body: bytes | None, sent: RawHeaders, length: int
+) -> None:
+    """A length without its body would swallow the next request on the connection."""
+    for method in ("GET", "POST"):
+        async with await upstream.send(UpstreamRequest(method, "/", sent, body)) as answer:
+            assert f'"length":{length}'.encode() in await answer.read(10_000)
+
+
+async def test_a_streamed_body_keeps_the_length_that_was_declared(upstream: AiohttpUpstream) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"two"
+        yield b"parts"
+
+    for headers in ([(b"content-length", b"8")], []):
+        async with await upstream.send(UpstreamRequest("POST", "/", headers, pieces())) as answer:
+            assert b'"length":8' in await answer.read(10_000)
 
 
 async def test_a_redirect_is_handed_back_not_followed(upstream: AiohttpUpstream) -> None:

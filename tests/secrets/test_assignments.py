@@ -20,6 +20,7 @@ PASSWORD, TOKEN = Family.PASSWORD, Family.TOKEN
         ("Api-Key", (TOKEN, True)),
         ("", None),
         ("key", None),
+        ("[REDACTED:aws_access_key]", None),
         ("public_key", None),
         ("publicToken", None),
         ("csrf-token", None),

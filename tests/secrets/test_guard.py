@@ -23,7 +23,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(TEXTS)
 def test_redaction_is_idempotent_and_leaves_no_hit(text: str) -> None:
     once = GUARD.redact(text)
@@ -31,7 +31,7 @@ def test_redaction_is_idempotent_and_leaves_no_hit(text: str) -> None:
     assert GUARD.scan(once.text) == ()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(TEXTS)
 def test_what_stands_between_hits_is_kept_and_hits_are_in_order(text: str) -> None:
     redacted = GUARD.redact(text)
@@ -43,7 +43,7 @@ def test_what_stands_between_hits_is_kept_and_hits_are_in_order(text: str) -> No
     assert redacted.text == expected + text[done:]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(VALUES)
 def test_a_value_keeps_its_shape_and_is_clean_after_one_walk(value: object) -> None:
     once = GUARD.redact_value(value).value
@@ -57,7 +57,7 @@ def shape(value: object) -> object:
     return [shape(one) for one in value] if isinstance(value, list) else type(value).__name__
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(TEXTS, st.integers(1, 40))
 def test_a_stream_without_credentials_is_passed_on_unchanged(text: str, size: int) -> None:
     scrubber = StreamScrubber(GUARD)

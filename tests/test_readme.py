@@ -1,4 +1,4 @@
-"""The README is true: each of its commands is run here or by the test named beside it; outputs that it shows are real."""
+"""The README is true: each of its commands is run here or by the test named beside it; the outputs shown are real."""
 
 from __future__ import annotations
 

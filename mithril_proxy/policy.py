@@ -144,6 +144,7 @@ class Recall(_Section):
     default_search_type: str
     allow_graph_family: bool
     datasets: tuple[str, ...]
+    receipt_days: Positive
 
 
 class Routes(_Section):
@@ -250,6 +251,18 @@ class JudgeRule(_Section):
     output_price: Annotated[float, Field(ge=0.0)]
 
 
+SourceName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+
+
+class Ingest(_Section):
+    """Which source the connectors write as, where no option says so."""
+
+    slack: SourceName
+    files: SourceName | Literal[""]
+    channels: dict[str, SourceName] = {}
+    authors: dict[str, SourceName] = {}
+
+
 class Secrets(_Section):
     """Which credential rules are loaded. Paths are relative to the policy file."""
 
@@ -292,6 +305,7 @@ class Policy(_Section):
     quarantine: QuarantineRule
     desk: Desk
     judge: JudgeRule
+    ingest: Ingest
     secrets: Secrets
     folder: Path = Field(default=Path(), exclude=True)
     digest: str = Field(default="", exclude=True)

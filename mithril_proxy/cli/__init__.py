@@ -24,6 +24,10 @@ COMMANDS = (
     "tokens",
     "quarantine",
     "audit",
+    "revoke",
+    "rescan",
+    "mcp",
+    "ingest",
     "policy",
     "db",
 )

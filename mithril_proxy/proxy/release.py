@@ -20,6 +20,7 @@ import orjson
 
 from mithril_proxy.chain.reputation_rule import BLAMED, BLAMED_WITHOUT_EVIDENCE, review_step
 from mithril_proxy.cognee.prepared import PreparedWrite
+from mithril_proxy.cognee.stored import places_of
 from mithril_proxy.errors import MithrilError, UpstreamUnavailable
 from mithril_proxy.policy import Policy
 from mithril_proxy.proxy.correction import as_typed, corrected
@@ -29,7 +30,7 @@ from mithril_proxy.proxy.upstream import Upstream
 from mithril_proxy.quarantine import check_reconsider
 from mithril_proxy.secrets import SecretGuard
 from mithril_proxy.store.desk import DeskStore, ReleaseProposal
-from mithril_proxy.store.interface import Correction, Outcome, Page, Release, ReputationStep
+from mithril_proxy.store.interface import Correction, Outcome, Page, Release, ReputationStep, StoredMemory
 from mithril_proxy.types import QuarantineEntry, ReviewState
 
 EVENTS = 500  # of a source that are looked through for the step of one decision
@@ -116,6 +117,7 @@ class Releases:
             if correction is not None or forwarded.status not in (401, 403) or self.service_key is not None:
                 raise refused
             return await self._grant(release.entry, reviewer, reason)
+        await self._keep_place(release, forwarded)
         step = review_step(ReviewState.RELEASED, self.policy, was_blamed=await self._was_blamed(release.entry))
         return await self.store.finish_release(release, Outcome("forwarded", forwarded.status), step=step)
 
@@ -124,6 +126,18 @@ class Releases:
         entry = await self.store.held(quarantine_id)
         step = await self._rejected(entry)
         return await self.store.review(quarantine_id, ReviewState.REJECTED, reviewer=reviewer, reason=reason, step=step)
+
+    async def _keep_place(self, release: Release, forwarded: Forwarded) -> None:
+        """Keep where the claim lies now, so that it can be withdrawn."""
+        entry = release.entry
+        await self.store.record_stored(
+            [
+                StoredMemory(
+                    entry.decision_id, entry.principal, place.dataset, place.filename, place.dataset_id, place.data_id
+                )
+                for place in places_of(PreparedWrite.from_json(entry.prepared), forwarded.body)[:1]
+            ]
+        )
 
     async def _grant(self, entry: QuarantineEntry, reviewer: str, reason: str) -> QuarantineEntry:
         """Let the writer's own next attempt pass: Mithril has no credential to forward with."""
@@ -142,9 +156,7 @@ class Releases:
 
     def headers(self) -> RawHeaders:
         """Headers of a call in the name of the service, not of a client."""
-        host = urlsplit(f"//{self.upstream.netloc}").netloc.encode()
-        credentials = [] if self.service_key is None else [(b"x-api-key", self.service_key.encode())]
-        return [(b"host", host), (b"user-agent", b"mithril"), *credentials]
+        return service_headers(self.upstream, self.service_key)
 
     async def _was_blamed(self, entry: QuarantineEntry) -> bool:
         """True when the decision that held the claim has cost its source trust; a review of it is another matter."""
@@ -155,6 +167,13 @@ class Releases:
     async def _rejected(self, entry: QuarantineEntry) -> ReputationStep | None:
         """What a rejection costs: nothing when the decision itself has cost it already."""
         return None if await self._was_blamed(entry) else review_step(ReviewState.REJECTED, self.policy)
+
+
+def service_headers(upstream: Upstream, service_key: str | None) -> RawHeaders:
+    """Headers of a call in the name of the service, not of a client."""
+    host = urlsplit(f"//{upstream.netloc}").netloc.encode()
+    credentials = [] if service_key is None else [(b"x-api-key", service_key.encode())]
+    return [(b"host", host), (b"user-agent", b"mithril"), *credentials]
 
 
 def _explanation(forwarded: Forwarded) -> str:

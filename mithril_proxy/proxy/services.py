@@ -11,7 +11,7 @@ from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.firewall import Firewall
 from mithril_proxy.policy import Policy
 from mithril_proxy.proxy.documents import DocumentReader
-from mithril_proxy.proxy.identity import Identifier
+from mithril_proxy.proxy.identity import Identifies
 from mithril_proxy.proxy.release import Releases
 from mithril_proxy.proxy.reserved import KnownSources
 from mithril_proxy.proxy.upstream import Upstream
@@ -29,7 +29,7 @@ class Services:
     guard: SecretGuard
     judge: Judge
     firewall: Firewall
-    identifier: Identifier
+    identifier: Identifies
     known_sources: KnownSources
     service_key: str | None
     documents: DocumentReader

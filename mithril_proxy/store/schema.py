@@ -188,6 +188,44 @@ audit = Table(
     sqlite_autoincrement=True,
 )
 
+memories = Table(
+    "memories",
+    metadata,
+    Column("decision_id", TEXT, primary_key=True),
+    _text("at"),
+    _text("principal"),
+    _text("dataset", nullable=True),
+    _text("dataset_id", nullable=True),
+    _text("filename", nullable=True),
+    _text("data_id", nullable=True),
+    _text("withdrawn_at", nullable=True),
+    Index("ix_memories_principal", "principal", "decision_id"),
+    Index("ix_memories_filename", "filename"),
+    sqlite_with_rowid=False,
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    Column("id", ROW_ID, primary_key=True, autoincrement=True),
+    _text("at"),
+    _text("request_id"),
+    _text("principal"),
+    _text("data_id"),
+    _text("chunk_id", nullable=True),
+    Index("ix_receipts_data", "data_id", "id"),
+    Index("ix_receipts_at", "at"),
+    sqlite_autoincrement=True,
+)
+
+audit_outputs = Table(
+    "audit_outputs",
+    metadata,
+    Column("name", TEXT, primary_key=True),
+    Column("cursor", BigInteger(), nullable=False),
+    _text("updated_at"),
+)
+
 incident_log = Table(
     "incident_log",
     metadata,

@@ -279,6 +279,7 @@ async def test_an_upstream_that_refuses_an_admitted_write_is_heard(tmp_path: Pat
 
 async def test_a_held_claim_is_released_once_with_the_tags_of_an_accepted_one(setup: Bench) -> None:
     from mithril_proxy.errors import InvalidTransition
+
     held = (await setup.remember(HONEST)).json()["quarantine_id"]
     releases = setup.plane.services.releases(setup.store, setup.upstream)
     entry = await releases.release(held, reviewer="ada", reason="checked")
@@ -561,3 +562,12 @@ async def test_chunks_as_events_are_checked_before_the_first_of_them_is_shown(se
     assert b"One." in reply.body
     assert b"Forged" not in reply.body
     assert b'"stream":false' in setup.upstream.sent[0].body
+
+
+async def test_a_file_that_cannot_be_read_and_shows_a_credential_is_kept_nowhere(setup: Bench) -> None:
+    content = b"\x00\x01PNG " + github_token().encode() + b" \x02\x00"
+    body, content_type = multipart([("datasetName", "main")], [("data", "photo.png", content)])
+    reply = await setup.call("POST", "/api/v1/add", source="wiki", headers=[("content-type", content_type)], body=body)
+    assert (reply.status, reply.json()["error"]) == (403, "credential_in_file")
+    assert github_token().encode() not in reply.body + setup.database_bytes()
+    assert setup.upstream.sent == []

@@ -12,6 +12,7 @@ ADVICE = {
     "bad_request": "A parameter is wrong; the detail names it.",
     "body_too_large": "Send less, or raise `limits.max_body_bytes` or `limits.max_text_chars` in the policy.",
     "content_type_refused": "This `content_type` is closed by a switch under `[routes]`; send text or files.",
+    "credential_in_file": "A file that cannot be read as text shows a credential; take it out, or send the text.",
     "cross_site": "The change did not come from the desk's own page; use the desk, or the bearer token.",
     "dataset_refused": "The policy narrows recalls to `recall.datasets`; name one of them in `datasets`.",
     "draining": "This process is stopping; another replica, or the next start, takes the call.",

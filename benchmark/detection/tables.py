@@ -16,7 +16,8 @@ from benchmark.detection.rows import Pair, Row, Split, Tier
 from mithril_proxy.types import Status
 
 CLAIM_BYTES = 4096
-CLAIMS = 200
+CLAIMS = 60
+PEER_ROWS = 100  # a tier: the slowest peer needs most of a second for a long row
 ENCODED_BENIGN = 200
 SEED = 20_261_201  # the order of sampled rows; any other does as well
 
@@ -28,17 +29,25 @@ def markdown(head: Sequence[str], body: Iterable[Sequence[object]]) -> str:
 
 
 def detection(decider: Decider, rows: Sequence[Row], guards: Mapping[str, Guard]) -> str:
-    """Diverted by tier and split, with peers beside on the report split."""
-    peer_flags = {name: _flags(guard, rows) for name, guard in guards.items()}
+    """Diverted by tier and split; peers beside on at most PEER_ROWS rows of each tier of the report split."""
     body = []
     for split in Split:
         for tier in Tier:
-            chosen = [index for index, row in enumerate(rows) if row.split is split and row.tier is tier]
+            chosen = [row for row in rows if row.split is split and row.tier is tier]
             if chosen:
-                ours = share([decider.diverts(rows[index], with_context=False) for index in chosen])
-                theirs = [share([flags[index] for index in chosen]) for flags in peer_flags.values()]
+                ours = share([decider.diverts(row, with_context=False) for row in chosen])
+                sample = _sample(chosen, PEER_ROWS) if split is Split.REPORT else []
+                theirs = [_flagged(guard, sample) if sample else "" for guard in guards.values()]
                 body.append([split.value, tier.value, ours, *theirs])
     return markdown(["split", "tier", "Mithril, local judge", *guards], body)
+
+
+def _sample(rows: Sequence[Row], most: int) -> list[Row]:
+    return random.Random(SEED).sample(list(rows), min(most, len(rows)))
+
+
+def _flagged(guard: Guard, rows: Sequence[Row]) -> Share:
+    return share([flag.flagged for flag in guard([row.text for row in rows])])
 
 
 def by_origin(decider: Decider, rows: Sequence[Row]) -> str:
@@ -95,7 +104,7 @@ def encodings(decider: Decider, rows: Sequence[Row], split: Split) -> str:
     """Of the plain attacks that are found: how many still are; of benign rows: how many are flagged, encoded."""
     attacks = [row for row in rows if row.split is split and row.tier is Tier.T1 and decider.diverts(row)]
     benign = [row for row in rows if row.split is split and row.tier in (Tier.BENIGN, Tier.HARD_BENIGN)]
-    benign = random.Random(SEED).sample(benign, min(ENCODED_BENIGN, len(benign)))
+    benign = _sample(benign, ENCODED_BENIGN)
     body = (
         [name, _diverted(decider, attacks, encode), _diverted(decider, benign, encode)]
         for name, encode in ENCODINGS.items()
@@ -145,7 +154,3 @@ def _milliseconds(decider: Decider, claim: str) -> float:
     started = time.perf_counter()
     decider.verdict(claim)
     return (time.perf_counter() - started) * 1000
-
-
-def _flags(guard: Guard, rows: Sequence[Row]) -> list[bool]:
-    return [flag.flagged for flag in guard([row.text for row in rows])]

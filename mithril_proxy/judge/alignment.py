@@ -39,7 +39,8 @@ def share_a_frame(one: Sentence, other: Sentence) -> bool:
     """True when two sentences are the same but for some places."""
     if content_share(one, other) >= MIN_FRAME:
         return True
-    return _matcher(one.tokens, other.tokens).ratio() >= MIN_LIKENESS
+    matcher = _matcher(one.tokens, other.tokens)
+    return matcher.quick_ratio() >= MIN_LIKENESS and matcher.ratio() >= MIN_LIKENESS
 
 
 def _matcher(claim: Sequence[Token], memory: Sequence[Token]) -> SequenceMatcher[str]:

@@ -18,7 +18,8 @@ from mithril_proxy.judge.tokens import Sentence, Tokeniser
 from mithril_proxy.types import Relation
 
 SAME_FACT = 0.7  # share of the shorter sentence that both have when they tell the same fact
-MAX_SENTENCES = 400  # of one text; the rest of a longer one is still judged for danger
+MAX_SENTENCES = 200  # of a claim; the rest of a longer one is still judged for danger
+MAX_KNOWN_SENTENCES = 60  # of a memory: a chunk of Cognee holds fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +53,14 @@ class Comparer:
 
     def sentences(self, claim: str) -> tuple[Sentence, ...]:
         """The claim ready for comparison, so that several memories share the work."""
-        return self.tokeniser.sentences(claim)[:MAX_SENTENCES]
+        return self.tokeniser.sentences(claim, MAX_SENTENCES)
 
     def compare_sentences(self, claim: tuple[Sentence, ...], memory: str) -> Comparison:
         """The strongest relation between a claim's sentences and a memory."""
         answered = read_answered(memory)
         if answered is not None:
             return _comparison(compare_answer(claim, answered, self.tokeniser))
-        known = self.tokeniser.sentences(memory)[:MAX_SENTENCES]
+        known = self.tokeniser.sentences(memory, MAX_KNOWN_SENTENCES)
         framed = (self._nearest_in_frame(sentence, known) for sentence in claim)
         return strongest([*framed, _comparison(compare_statements(claim, known))])
 

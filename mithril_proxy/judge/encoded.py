@@ -20,6 +20,8 @@ import re2
 
 MAX_DEPTH = 2
 MAX_DECODED_CHARS = 262_144
+# Control, private and unassigned characters. Invisible ones are no sign against text: attackers write them.
+_UNPRINTABLE = re2.compile(r"[^\P{Cc}\n\r\t]|\p{Co}")
 _MIN_LETTERS = 16
 MIN_LETTER_SHARE = 0.4  # markup and tables are text too; random bytes that decode at all hold fewer letters
 
@@ -94,9 +96,8 @@ def _readable(raw: bytes) -> str:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         return ""
-    printable = sum(character.isprintable() or character in "\n\r\t" for character in text)
     letters = sum(character.isalpha() or character in " \n" for character in text)
-    is_text = len(text) >= 6 and printable == len(text) and letters >= MIN_LETTER_SHARE * len(text)
+    is_text = len(text) >= 6 and not _UNPRINTABLE.search(text) and letters >= MIN_LETTER_SHARE * len(text)
     return text if is_text else ""
 
 

@@ -31,14 +31,11 @@ class _Passage:
     """Some sentences of a claim read as one."""
 
     sentences: tuple[Sentence, ...]
+    stems: frozenset[str]
 
     @property
     def tokens(self) -> Iterator[Token]:
         return (token for sentence in self.sentences for token in sentence.tokens)
-
-    @property
-    def stems(self) -> frozenset[str]:
-        return frozenset().union(*(sentence.stems for sentence in self.sentences))
 
 
 def compare_answer(claim: Sequence[Sentence], known: Answered, tokeniser: Tokeniser) -> Difference | None:
@@ -53,7 +50,8 @@ def compare_statements(claim: Sequence[Sentence], known: Sequence[Sentence]) -> 
 
 def _passages(claim: Sequence[Sentence]) -> list[_Passage]:
     """Overlapping paragraphs of a claim."""
-    return [_Passage(tuple(claim[start : start + WINDOW])) for start in range(0, max(1, len(claim)), WINDOW // 2)]
+    pieces = [tuple(claim[start : start + WINDOW]) for start in range(0, max(1, len(claim)), WINDOW // 2)]
+    return [_Passage(piece, frozenset().union(*(sentence.stems for sentence in piece))) for piece in pieces]
 
 
 def _worst(found: Iterable[Difference | None]) -> Difference | None:
@@ -178,6 +176,8 @@ def _is_bare_name(value: Sentence) -> bool:
 
 
 def _against_statement(passage: _Passage, known: Sentence) -> Difference | None:
+    if len(known.stems & passage.stems) < MIN_TOPIC_WORDS + 1:  # most pairs: nothing else is worth its time
+        return None
     missing = [token for token in known.tokens if token.is_value and token.stem not in passage.stems]
     topic = [token for token in known.tokens if token.is_content and token not in missing]
     content = {token.stem for token in topic}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from mithril_proxy.judge.canonical import Canonical, View, plain_text
+from mithril_proxy.judge.canonical import Canonical, View, plain_text, sentences
 from mithril_proxy.judge.contradiction import Comparer, Comparison, strongest
 from mithril_proxy.judge.danger import Danger, DangerRules, danger_score
 from mithril_proxy.judge.lexicon import Lexicon
@@ -16,7 +16,8 @@ from mithril_proxy.judge.vocabulary import Vocabulary
 from mithril_proxy.policy import policies_folder
 from mithril_proxy.types import Finding, Memory, Verdict
 
-INLINE_CHARS = 2_048  # measured: judging this much takes under 5 ms, the longest that the event loop may be held
+INLINE_CHARS = 512  # judging this much takes under 5 ms, the longest that the event loop may be held
+WHOLE_CHARS = 8_192  # a claim up to this is compared whole
 LEXICON = "lexicon.toml"
 # Readings that turn digits into letters: good for finding commands, wrong for comparing values.
 _DISTORTING = frozenset({"leet", "apart"})
@@ -72,11 +73,24 @@ class LocalJudge:
     def _comparisons(self, views: Iterable[View], context: tuple[Memory, ...]) -> tuple[Comparison, ...]:
         if not context:
             return ()
-        readings = [self.comparer.sentences(view.text) for view in views if view.kind not in _DISTORTING]
+        known = frozenset(word for memory in context for word in _words(memory.text))
+        texts = [on_topic(view.text, known) for view in views if view.kind not in _DISTORTING]
+        readings = [self.comparer.sentences(text) for text in texts]
         return tuple(
             strongest(self.comparer.compare_sentences(reading, plain_text(memory.text)) for reading in readings)
             for memory in context
         )
+
+
+def on_topic(text: str, known: frozenset[str]) -> str:
+    """A long text without the sentences that share no two words with what is known: they cannot contradict it."""
+    if len(text) <= WHOLE_CHARS:
+        return text
+    return " ".join(sentence for sentence in sentences(text) if len(known & _words(sentence)) >= 2)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word for word in text.lower().split() if len(word) > 2)
 
 
 def _lexicon_beside(rules_path: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from mithril_proxy.judge.canonical import sentences
 from mithril_proxy.judge.lexicon import Lexicon
@@ -47,10 +48,10 @@ class Tokeniser:
 
     lexicon: Lexicon
 
-    def sentences(self, text: str) -> tuple[Sentence, ...]:
-        """Every sentence of `text` that has content."""
+    def sentences(self, text: str, most: int) -> tuple[Sentence, ...]:
+        """The first `most` sentences of `text` that have content."""
         made = (self.sentence(part) for part in sentences(text))
-        return tuple(sentence for sentence in made if sentence.stems)
+        return tuple(islice((sentence for sentence in made if sentence.stems), most))
 
     def sentence(self, text: str) -> Sentence:
         """One sentence, its numbers and dates in one written form."""

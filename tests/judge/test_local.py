@@ -76,3 +76,9 @@ def test_every_text_gets_a_verdict_in_range(local_judge: LocalJudge, text: str, 
     assert 0.0 <= verdict.contradiction <= 1.0
     assert 0.0 <= verdict.content_danger <= 1.0
     assert len(verdict.relations) == len(memories)
+
+
+async def test_a_false_fact_at_the_end_of_a_long_text_still_contradicts(local_judge: LocalJudge) -> None:
+    text = "Roses grow near walls. " * 2000 + "The archive is kept for 30 days."
+    verdict = await local_judge.judge(text, (Memory("The archive is kept for 90 days."),))
+    assert verdict.contradiction > 0.8

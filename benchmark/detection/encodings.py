@@ -19,7 +19,8 @@ def _fullwidth(text: str) -> str:
 
 
 def _tags(text: str) -> str:
-    return "Note. " + "".join(chr(0xE0000 + ord(c)) for c in text if " " <= c <= "~")
+    """Letters that have no tag character stay as they are: left out, the payload would be lost to its model too."""
+    return "Note. " + "".join(chr(0xE0000 + ord(c)) if " " <= c <= "~" else c for c in text)
 
 
 def _percent(text: str) -> str:

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from mithril_proxy.judge.encoded import decoded_texts
-from mithril_proxy.judge.invisible import hidden_text, strip_invisible
-from mithril_proxy.judge.lookalikes import fold_lookalikes, undo_leet
+from mithril_proxy.judge.invisible import hidden_text, shown_text, strip_invisible
+from mithril_proxy.judge.lookalikes import fold_lookalikes, undo_leet, unmix_scripts
 
 _SPACES = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?;。！？।])[\"')\]]*\s+|(?<=[。！？।])")
@@ -51,22 +51,26 @@ class Canonical:
     def _readings(self, text: str) -> Iterator[tuple[str, str]]:
         yield from self._surface("", text)
         yield from self._decoded("", text)
-        hidden = hidden_text(_SURROGATES.sub(" ", text))
-        if hidden:
-            yield from self._surface("hidden", hidden)
-            yield from self._decoded("hidden+", hidden)
+        unpaired = _SURROGATES.sub(" ", text)
+        for hidden in dict.fromkeys((hidden_text(unpaired), shown_text(unpaired))):
+            if hidden:
+                yield from self._surface("hidden", hidden)
+                yield from self._decoded("hidden+", hidden)
 
     def _decoded(self, origin: str, text: str) -> Iterator[tuple[str, str]]:
-        for kind, decoded in decoded_texts(_composed(text)):
+        for kind, decoded in decoded_texts(unmix_scripts(_composed(text))):
             yield from self._surface(origin + kind, decoded)
 
     def _surface(self, origin: str, text: str) -> Iterator[tuple[str, str]]:
         plain = plain_text(text)
         yield origin or "plain", plain
+        unmixed = unmix_scripts(plain)
+        yield origin or "lookalike", unmixed
         folded = fold_lookalikes(plain)
         yield origin or "lookalike", folded
         together = _put_together(folded)
         yield origin or "apart", together
+        yield origin or "leet", undo_leet(unmixed, self.is_word)
         yield origin or "leet", undo_leet(together, self.is_word)
 
 

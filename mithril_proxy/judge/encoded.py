@@ -1,7 +1,8 @@
 """Bounded decoding of text that was encoded to pass unread: base64, base32, hex, percent, escapes, rot13, reversal.
 
 1. A run is decoded only when it is long enough to hold words and its bytes are printable UTF-8 text.
-2. Each decoded text is decoded once more, and no deeper (`MAX_DEPTH`): real encoders do not nest further by accident.
+2. Each decoded text is decoded again, `MAX_DEPTH` deep and no deeper: a payload that was encoded twice and encoded
+   once more on its way is still read.
 3. All decoded texts of one claim together stay under `MAX_DECODED_CHARS`.
 4. Decoding says nothing by itself: benign encoded text yields benign views.
 """
@@ -18,11 +19,12 @@ from urllib.parse import unquote_to_bytes
 
 import re2
 
-MAX_DEPTH = 2
+MAX_DEPTH = 3
 MAX_DECODED_CHARS = 262_144
 # Control, private and unassigned characters. Invisible ones are no sign against text: attackers write them.
 _UNPRINTABLE = re2.compile(r"[^\P{Cc}\n\r\t]|\p{Co}")
 _MIN_LETTERS = 16
+_ALWAYS_ROTATED_CHARS = 400  # a sentence or two: too few letters to tell by their frequency
 MIN_LETTER_SHARE = 0.4  # markup and tables are text too; random bytes that decode at all hold fewer letters
 
 _BASE64 = re2.compile(r"[A-Za-z0-9+/_-]{16,}(?:\s[A-Za-z0-9+/_-]{16,})*={0,2}")
@@ -72,7 +74,7 @@ def _decode_once(text: str) -> Iterator[tuple[str, str]]:
         yield "unicode-escape", _UNICODE_ESCAPES.sub(lambda match: _character(match.group()[2:]), text)
     if _CHARACTER_REFERENCES.search(text):
         yield "html", html.unescape(text)
-    if _ROT13_WORDS.search(text) or _reads_better_rotated(text):
+    if len(text) <= _ALWAYS_ROTATED_CHARS or _ROT13_WORDS.search(text) or _reads_better_rotated(text):
         yield "rot13", codecs.encode(text, "rot13")
     if _REVERSED_WORDS.search(text):
         yield "reversed", text[::-1]
@@ -102,6 +104,11 @@ def _readable(raw: bytes) -> str:
 
 
 def _from_base64(run: str) -> str:
+    """The run as one text, else the pieces of it that are text by themselves: a long word may stand before one."""
+    return _base64_text(run) or " ".join(filter(None, map(_base64_text, run.split())))
+
+
+def _base64_text(run: str) -> str:
     compact = re.sub(r"[\s=]", "", run).translate(str.maketrans("-_", "+/"))
     compact = compact[: len(compact) - 1] if len(compact) % 4 == 1 else compact
     return _readable(base64.b64decode(compact + "=" * (-len(compact) % 4)))

@@ -40,6 +40,16 @@ def hidden_text(text: str) -> str:
     return spelled + carried
 
 
+def shown_text(text: str) -> str:
+    """The text with every tag character in its place as the ASCII character that it mirrors; empty without any.
+
+    A payload in another language keeps the letters that tag characters cannot spell beside those that they can.
+    """
+    if text.isascii() or not _TAG_RUN.search(text):
+        return ""
+    return _TAG_RUN.sub(lambda run: _spelled(text, run), text)
+
+
 def _spelled(text: str, run: re.Match[str]) -> str:
     if run.start() > 0 and text[run.start() - 1] == _FLAG_EMOJI:
         return ""

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mithril_proxy.judge.canonical import MAX_SENTENCE_CHARS, Canonical, plain_text, sentences, windows
-from mithril_proxy.judge.encoded import MAX_DECODED_CHARS, decoded_texts
-from mithril_proxy.judge.invisible import hidden_text, strip_invisible
-from mithril_proxy.judge.lookalikes import fold_lookalikes, undo_leet
+from mithril_proxy.judge.encoded import MAX_DECODED_CHARS, MAX_DEPTH, decoded_texts
+from mithril_proxy.judge.invisible import hidden_text, shown_text, strip_invisible
+from mithril_proxy.judge.lookalikes import fold_lookalikes, undo_leet, unmix_scripts
 
 PLAIN = "please water the garden tomorrow morning"
 WORDS = frozenset(["please", "all", "water", "will", "garden", "pile"])
@@ -46,11 +46,36 @@ def test_morse_is_read() -> None:
     assert _views(".-- .- - . .-. / - .... . / -.-- .- .-. -.. / -. --- .--")["morse"] == "water the yard now"
 
 
-def test_an_encoding_inside_another_is_read_and_no_deeper_than_two() -> None:
-    once = base64.b64encode(PLAIN.encode())
-    twice = base64.b64encode(once)
-    assert PLAIN in dict(decoded_texts(twice.decode())).values()
-    assert PLAIN not in dict(decoded_texts(base64.b64encode(twice).decode())).values()
+def test_an_encoding_inside_another_is_read_and_no_deeper_than_the_limit() -> None:
+    encoded = PLAIN.encode()
+    for _ in range(MAX_DEPTH):
+        encoded = base64.b64encode(encoded)
+        assert PLAIN in [text for _, text in decoded_texts(encoded.decode())]
+    assert PLAIN not in [text for _, text in decoded_texts(base64.b64encode(encoded).decode())]
+
+
+def test_a_long_word_before_an_encoded_text_does_not_hide_it() -> None:
+    encoded = base64.b64encode(PLAIN.encode()).decode()
+    assert PLAIN in _views(f"incomprehensibilities {encoded}").get("base64", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "unmixed"),
+    [
+        ("wаter the gаrden", "water the garden"),
+        ("the сору of the garden", "the copy of the garden"),
+        ("Вoдa и сад", "Вода и сад"),
+        ("сор и роса", "сор и роса"),
+        ("trước đó", "trước đó"),
+    ],
+)
+def test_words_that_mix_alphabets_are_written_in_one_and_foreign_prose_is_left_alone(text: str, unmixed: str) -> None:
+    assert unmix_scripts(text) == unmixed
+
+
+def test_letters_without_a_tag_character_stay_in_the_hidden_text() -> None:
+    assert shown_text("".join(chr(0xE0000 + ord(c)) if c.isascii() else c for c in "señor")) == "señor"
+    assert shown_text("señor") == ""
 
 
 @pytest.mark.parametrize(
@@ -64,7 +89,7 @@ def test_an_encoding_inside_another_is_read_and_no_deeper_than_two() -> None:
     ],
 )
 def test_hashes_ids_images_and_units_decode_to_nothing(text: str) -> None:
-    assert all(kind in {"rot13"} for kind, _ in decoded_texts(text))
+    assert all(set(kind.split("+")) == {"rot13"} for kind, _ in decoded_texts(text))
 
 
 def test_decoded_text_is_bounded() -> None:

@@ -50,6 +50,13 @@ HOSTILE = {
     "sk-": "sk-",
     "%41": "%41",
     "zero-width": "a\u200b",
+    "%41 (tiny runs)": "%41a ",
+    "unicode escape (tiny runs)": "\\u0041b ",
+    "&amp; (tiny runs)": "&amp;x",
+    "base64 (tiny runs)": "aGVsbG8gdGhlcmUgeW91IA ",
+    "random base64 (tiny runs)": "q80Zf3kP9vQ2mZt7LwR4sN ",
+    "all views mixed": "a\u200b%41\\u0041&amp;aGVsbG8gdGhlcmUgeW91IA ",
+    'password="': 'password="x y ',
 }
 WORDS = [
     "the",

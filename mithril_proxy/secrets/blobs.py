@@ -5,7 +5,7 @@ All that a text packs is read in one go, however many runs there are; a hit clai
 
 from __future__ import annotations
 
-import base64
+import binascii
 import bisect
 import re
 from collections import Counter
@@ -79,15 +79,15 @@ def unblob(run: str) -> str | None:
         return None
     if len(packed) % 2 == 0 and not _NOT_HEX.search(packed):
         return _as_text(bytes.fromhex(packed))
-    standard = packed.replace("-", "+").replace("_", "/")
+    standard = packed.replace("-", "+").replace("_", "/").encode()
     texts = (_as_text(_decoded(standard[shift:])) for shift in range(4))
     return next((text for text in texts if text is not None), None)
 
 
-def _decoded(standard: str) -> bytes:
+def _decoded(standard: bytes) -> bytes:
     """The bytes of base64 without padding; a last character that stands alone says nothing and is left out."""
     whole = standard[:-1] if len(standard) % 4 == 1 else standard
-    return base64.b64decode(whole + "=" * (-len(whole) % 4))
+    return binascii.a2b_base64(whole + b"=" * (-len(whole) % 4))
 
 
 def _as_text(decoded: bytes) -> str | None:
@@ -95,8 +95,13 @@ def _as_text(decoded: bytes) -> str | None:
     codec = "utf-16-le" if decoded[1:8:2] == b"\0\0\0\0" else "utf-8"
     text = decoded.decode(codec, "replace")
     sample = text[:_SAMPLE_CHARS]
+    bound = len(sample) // 5
+    if sample.isprintable() and "\ufffd" not in sample:
+        return text
+    if sample.count("\ufffd") > bound:
+        return None
     odd = sum(number for letter, number in Counter(sample).items() if _is_odd(letter))
-    return text if odd * 5 <= len(sample) else None
+    return text if odd <= bound else None
 
 
 def _is_odd(letter: str) -> bool:

@@ -9,13 +9,12 @@ import re2
 
 from mithril_proxy.secrets.views import Decoded, View, replaced
 
-_PERCENT = r"(?:%[0-9A-Fa-f]{2})+"
 _ESCAPES = (
     r"(?:\\u[0-9A-Fa-f]{4})+|(?:\\x[0-9A-Fa-f]{2})+|(?:\\[nrt\"'/\\])+|(?:\\\r?\n[ \t]*)+|(?:=\r?\n)+"
     r"|(?:=[0-9A-F]{2})+|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|quot|apos|amp|lt|gt|colon|equals|commat|sol|period);"
 )
-_PERCENT_RUN = re.compile(_PERCENT)
-_ESCAPE_RUN = re.compile(_ESCAPES)
+_PERCENT_RUN = re.compile(r"((?:%[0-9A-Fa-f]{2})+)")
+_ESCAPE_RUN = re.compile(f"({_ESCAPES})")
 _ESCAPE_GATE = re2.compile(_ESCAPES.encode())
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t"}
 

@@ -109,7 +109,7 @@ class SecretGuard:
 
     def _replaced(self, text: str, spans: list[Span]) -> tuple[View, tuple[Hit, ...]]:
         hits = tuple(self.hit(span.rank, text[span.start : span.end], span.start, span.end) for span in spans)
-        return substituted(text, ((hit.start, hit.end, hit.label, 0) for hit in hits)), hits
+        return substituted(text, ((hit.start, hit.end, hit.label) for hit in hits)), hits
 
     def _tag(self, value: str) -> str:
         if self.tag_key is None:

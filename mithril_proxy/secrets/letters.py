@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 
 import re2
 
-from mithril_proxy.secrets.views import View, substituted
+from mithril_proxy.secrets.views import Decoded, View, replaced
 
 # Letters of other scripts that look like the ASCII letters of token alphabets (Unicode TR39, confusables.txt).
 _LOOKALIKES = dict(
@@ -26,16 +27,19 @@ _LETTERS = re2.compile(
     f"[{INVISIBLE}\uff01-\uff5e\u2460-\u24ff\u2100-\u214f\U0001d400-\U0001d7ff]"
     f"|[A-Za-z0-9_-][{_ALIKE}]|[{_ALIKE}][A-Za-z0-9_-]".encode()
 )
-_DROPPED = re.compile(f"[{INVISIBLE}]+")
+_DROPPED = re.compile(f"([{INVISIBLE}]+)")
 
 
 def letters(text: str) -> View | None:
     """Invisible characters dropped, full-width and look-alike letters as the ASCII ones they pass for."""
     if text.isascii() or not _LETTERS.search(text.encode("utf-8", "surrogatepass")):
         return None
-    view = substituted(text, ((*match.span(), "", 0) for match in _DROPPED.finditer(text)))
-    table = {ord(letter): _plain(letter) for letter in set(view.text) if not letter.isascii()}
-    return View(view.text.translate(table), view.runs, view.starts)
+    folded = text.translate({ord(letter): _plain(letter) for letter in set(text) if not letter.isascii()})
+    return replaced(folded, _DROPPED, _dropped) or View(folded, array("q", [len(text)]), array("q", [len(text)]), b"")
+
+
+def _dropped(run: str) -> Decoded:
+    return "", 0
 
 
 def _plain(letter: str) -> str:

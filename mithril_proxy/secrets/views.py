@@ -1,36 +1,34 @@
 """A view: a copy of a text in which runs stand replaced, with the way back to the original.
 
-1. Each run remembers where it stood. One of uniform width (`%41%42`) maps back character by character, any other as a
-   whole.
-2. The work is one step a run, however many there are: equal runs are decoded once, and offsets are added up on the way.
+1. A text is cut into pieces: plain, run, plain, run, … plain. A run of uniform width (`%41%42`) maps back character by
+   character, any other as a whole.
+2. The work is a few C calls over all pieces, and one Python step for each distinct run: hostile text has hundreds of
+   thousands of runs in a megabyte.
 """
 
 from __future__ import annotations
 
 import bisect
 import re
+from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 Decoded = tuple[str, int]
 """What a run says, and its width: original characters for one of the view, 0 when it can only be taken as a whole."""
 
 Decode = Callable[[str], Decoded | None]
 
-Run = tuple[int, int, int, int, int]
-"""at, at_end, origin, origin_end, width: `[at, at_end)` in the view was `[origin, origin_end)` in the original.
-
-A bare tuple, because hostile text has hundreds of thousands in a megabyte.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A decoded copy of a text, with the way back. `starts` holds where each run begins in the view."""
+    """A decoded copy of a text. The arrays say where each piece ends, here and in the original; `widths` is of runs."""
 
     text: str
-    runs: list[Run] = field(repr=False)
-    starts: list[int] = field(repr=False)
+    ends: array[int] = field(repr=False)
+    origin_ends: array[int] = field(repr=False)
+    widths: bytes = field(repr=False)
 
     def start_of(self, offset: int) -> int:
         """Where the character at `offset` of the view begins in the original."""
@@ -41,50 +39,46 @@ class View:
         return self._origin(offset - 1, at_end=True)
 
     def _origin(self, offset: int, *, at_end: bool) -> int:
-        index = bisect.bisect_right(self.starts, offset) - 1
-        if index < 0:
-            return offset + at_end
-        at, stop, origin, origin_end, width = self.runs[index]
-        if offset >= stop:
-            return origin_end + (offset - stop) + at_end
+        piece = bisect.bisect_right(self.ends, offset)
+        into = offset - (self.ends[piece - 1] if piece else 0) + at_end
+        origin = self.origin_ends[piece - 1] if piece else 0
+        width = self.widths[piece // 2] if piece % 2 else 1
         if width:
-            return origin + (offset - at + at_end) * width
-        return origin_end if at_end else origin
-
-
-def substituted(text: str, replacements: Iterable[tuple[int, int, str, int]]) -> View:
-    """The view in which each `(start, end, new, width)`, given in order, stands replaced."""
-    pieces: list[str] = []
-    runs: list[Run] = []
-    starts: list[int] = []
-    done = at = 0
-    for start, end, new, width in replacements:
-        pieces += (text[done:start], new)
-        at += start - done
-        stop = at + len(new)
-        runs.append((at, stop, start, end, width))
-        starts.append(at)
-        at, done = stop, end
-    pieces.append(text[done:])
-    return View("".join(pieces), runs, starts)
+            return origin + into * width
+        return self.origin_ends[piece] if at_end else origin
 
 
 def replaced(text: str, pattern: re.Pattern[str], decode: Decode) -> View | None:
     """The view in which every match of `pattern` that `decode` accepts is replaced; None when none is.
 
-    `pattern` must leave no choice between two ways to match, so that it is linear in `re`, too: its matches are
-    characters at once, at a tenth of what RE2's cost in Python.
+    `pattern` is one group. It must leave no choice between two ways to match, so that it is linear in `re`, too: RE2
+    counts bytes, and a match of it costs ten times as much in Python.
     """
-    known: dict[str, Decoded | None] = {}
-    found: list[tuple[int, int, str, int]] = []
-    for match in pattern.finditer(text):
-        run = match[0]
-        if run not in known:
-            known[run] = decode(run)
-        decoded = known[run]
-        if decoded is not None:
-            found.append((*match.span(), *decoded))
-    return substituted(text, found) if found else None
+    pieces = pattern.split(text)
+    runs = pieces[1::2]
+    known = {run: decode(run) for run in set(runs)}
+    if all(decoded is None for decoded in known.values()):
+        return None
+    full = {run: decoded or (run, 1) for run, decoded in known.items()}
+    return _view(pieces, [full[run][0] for run in runs], bytes([full[run][1] for run in runs]))
+
+
+def substituted(text: str, replacements: Iterable[tuple[int, int, str]]) -> View:
+    """The view in which each `(start, end, new)`, given in order, stands replaced as a whole."""
+    pieces: list[str] = []
+    news: list[str] = []
+    done = 0
+    for start, end, new in replacements:
+        pieces += (text[done:start], text[start:end])
+        news.append(new)
+        done = end
+    return _view([*pieces, text[done:]], news, bytes(len(news)))
+
+
+def _view(pieces: list[str], news: list[str], widths: bytes) -> View:
+    origin_ends = array("q", accumulate(map(len, pieces)))
+    pieces[1::2] = news
+    return View("".join(pieces), array("q", accumulate(map(len, pieces))), origin_ends, widths)
 
 
 def characters(encoded: bytes) -> int:

@@ -1,4 +1,4 @@
-"""No credential passes in what Mithril does not rewrite: addresses, plain headers, bodies of calls that go on as they are.
+"""No credential passes in what Mithril does not rewrite: addresses, plain headers, bodies that go on as they are.
 
 1. An address is refused, not redacted: another path or query is another call, and servers write addresses to logs.
 2. A header's value is redacted: Cognee keeps some of them, as the user agent of a session.

@@ -7,6 +7,7 @@ Left out by design: credential headers, and bodies of calls that bring credentia
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -31,7 +32,7 @@ SECRETS = {
     "jwt": fakes.JWT,
     "uri": "postgres" + "://app:" + "Zx8QpL2vN5t" + "@db.internal/memories",
 }
-NEEDLES = {**SECRETS, "uri": "Zx8QpL2vN5t"}
+NEEDLES = (fakes.GITHUB, fakes.AWS, fakes.JWT, "Zx8QpL2vN5t")
 MARK = re.compile(rb"mark\d\d\d")
 ROWS = [*write_rows(), *(row for row in write_rows(("mark900 tag",)) if b"mark900" in row.body)]
 OTHERS = [
@@ -81,9 +82,7 @@ def everything(setup: Bench, log: io.StringIO, replies: list[Reply]) -> dict[str
     plane: DataPlane = setup.plane
     sent = [*setup.upstream.sent, *setup.upstream.probes]
     return {
-        "upstream": b"\n".join(
-            b"\n".join((one.target.encode(), repr(one.headers).encode(), one.body)) for one in sent
-        ),
+        "upstream": b"\n".join(b"\n".join((one.target.encode(), repr(one.headers).encode(), one.body)) for one in sent),
         "answers": b"\n".join(repr(reply.headers).encode() + reply.body for reply in replies),
         "log": log.getvalue().encode(),
         "metrics": generate_latest(plane.edge.metrics.registry),
@@ -91,10 +90,15 @@ def everything(setup: Bench, log: io.StringIO, replies: list[Reply]) -> dict[str
     }
 
 
-def leaks(needle: str, outputs: dict[str, bytes]) -> list[str]:
-    """The outputs that hold `needle`, as it is or percent-encoded."""
-    shapes = {needle.encode(), quote(needle, safe="").encode()}
-    return [name for name, output in outputs.items() if any(shape in output for shape in shapes)]
+def leaks(outputs: dict[str, bytes]) -> list[str]:
+    """Where in the outputs a planted credential stands, as it is or percent-encoded, with what is around it."""
+    shapes = {shape for needle in NEEDLES for shape in (needle, quote(needle, safe=""))}
+    return [
+        f"{name}: {output[max(0, found.start() - 60) : found.end()]!r}"
+        for name, output in outputs.items()
+        for shape in sorted(shapes)
+        for found in itertools.islice(re.finditer(re.escape(shape.encode()), output), 3)
+    ]
 
 
 def planted(row: Row, mark: bytes, secret: str) -> bytes:
@@ -102,19 +106,19 @@ def planted(row: Row, mark: bytes, secret: str) -> bytes:
     return row.body.replace(mark, secret.encode() + b" ")
 
 
-@pytest.mark.parametrize("kind", SECRETS)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-async def test_no_place_of_a_write_leaks(setup: Bench, log: io.StringIO, row: Row, kind: str) -> None:
+async def test_no_place_of_a_write_leaks(setup: Bench, log: io.StringIO, row: Row) -> None:
     method, path = row.call.split(" ")
     target = f"{path}?{row.query}" if row.query else path
+    marks = sorted(set(MARK.findall(row.body)))
     replies = []
-    for number, mark in enumerate(sorted(set(MARK.findall(row.body)))):
-        source = f"s{number}"
-        await setup.register(source, 0.98)
+    for number, (mark, secret) in enumerate(itertools.product(marks, SECRETS.values())):
+        await setup.register(f"s{number}", 0.98)  # a source of its own, since a planted credential costs reputation
         headers = [("content-type", row.content_type)]
-        body = planted(row, mark, SECRETS[kind])
-        replies.append(await setup.call(method, target, source=source, headers=headers, body=body))
-    assert leaks(NEEDLES[kind], everything(setup, log, replies)) == []
+        body = planted(row, mark, secret)
+        replies.append(await setup.call(method, target, source=f"s{number}", headers=headers, body=body))
+    assert {reply.status for reply in replies} <= {200, 202, 403}
+    assert leaks(everything(setup, log, replies)) == []
 
 
 async def test_most_writes_with_a_planted_credential_reach_the_upstream_redacted(
@@ -139,16 +143,15 @@ def trees(secret: str) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("kind", SECRETS)
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS.keys())
 @pytest.mark.parametrize("route", RECALLS, ids=lambda route: route.name)
-async def test_no_place_of_a_recall_leaks(setup: Bench, log: io.StringIO, route: Route, kind: str) -> None:
-    secret = SECRETS[kind]
+async def test_no_place_of_a_recall_leaks(setup: Bench, log: io.StringIO, route: Route, secret: str) -> None:
     replies = [
         await setup.recall({"query": "what", name: value}, path=route.template) for name, value in trees(secret).items()
     ]
     replies.append(await setup.recall(trees(secret), path=route.template))
     replies.append(await setup.recall({"query": "x"}, path=f"{route.template}?q={quote(secret)}"))
-    assert leaks(NEEDLES[kind], everything(setup, log, replies)) == []
+    assert leaks(everything(setup, log, replies)) == []
 
 
 def addresses(route: Route, secret: str) -> list[str]:
@@ -162,16 +165,15 @@ def addresses(route: Route, secret: str) -> list[str]:
     return given
 
 
-@pytest.mark.parametrize("kind", SECRETS)
-@pytest.mark.parametrize("route", OTHERS, ids=lambda route: route.name)
-async def test_no_address_or_header_of_another_call_leaks(
-    setup: Bench, log: io.StringIO, route: Route, kind: str
-) -> None:
-    secret = SECRETS[kind]
-    replies = [await setup.call(route.method, address) for address in addresses(route, secret)]
-    plain = re.sub(r"\{\w+\}", "a1", route.template)
-    replies += [await setup.call(route.method, plain, headers=[(name, f"by {secret}")]) for name in PLAIN_HEADERS]
-    assert leaks(NEEDLES[kind], everything(setup, log, replies)) == []
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS.keys())
+async def test_no_address_or_header_of_another_call_leaks(setup: Bench, log: io.StringIO, secret: str) -> None:
+    replies = []
+    for route in OTHERS:
+        replies += [await setup.call(route.method, address) for address in addresses(route, secret)]
+        plain = re.sub(r"\{\w+\}", "a1", route.template)
+        headers = [(name, f"by {secret}") for name in PLAIN_HEADERS]
+        replies.append(await setup.call(route.method, plain, headers=headers))
+    assert leaks(everything(setup, log, replies)) == []
 
 
 def is_inspected(route: Route) -> bool:
@@ -179,23 +181,25 @@ def is_inspected(route: Route) -> bool:
     return route.operation in (Operation.READ, Operation.DESTRUCTIVE) or route.switch in SCREENED_SWITCHES
 
 
-@pytest.mark.parametrize("kind", SECRETS)
-@pytest.mark.parametrize("route", [one for one in OTHERS if is_inspected(one)], ids=lambda route: route.name)
-async def test_no_body_of_another_call_leaks(setup: Bench, log: io.StringIO, route: Route, kind: str) -> None:
-    secret = SECRETS[kind]
-    plain = re.sub(r"\{\w+\}", "a1", route.template)
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS.keys())
+async def test_no_body_of_another_call_leaks(setup: Bench, log: io.StringIO, secret: str) -> None:
     bodies = [json.dumps(trees(secret)), f"note={quote(secret, safe='')}", f"see {secret}"]
     types = ("application/json", "application/x-www-form-urlencoded", "text/plain")
     replies = [
-        await setup.call(route.method, plain, headers=[("content-type", kind)], body=body.encode())
-        for kind, body in zip(types, bodies, strict=True)
+        await setup.call(
+            route.method,
+            re.sub(r"\{\w+\}", "a1", route.template),
+            headers=[("content-type", media_type)],
+            body=body.encode(),
+        )
+        for route in filter(is_inspected, OTHERS)
+        for media_type, body in zip(types, bodies, strict=True)
     ]
-    assert leaks(NEEDLES[kind], everything(setup, log, replies)) == []
+    assert leaks(everything(setup, log, replies)) == []
 
 
-@pytest.mark.parametrize("kind", SECRETS)
-async def test_a_refused_or_failing_call_says_no_credential(setup: Bench, log: io.StringIO, kind: str) -> None:
-    secret = SECRETS[kind]
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS.keys())
+async def test_a_refused_or_failing_call_says_no_credential(setup: Bench, log: io.StringIO, secret: str) -> None:
     setup.upstream.script = lambda sent: RuntimeError(f"the upstream said {secret}")
     paths = (f"/api/v1/{quote(secret, safe='')}", f"/{secret}", "/api/v1/datasets", f"/api/v1/nothing?x={secret}")
     replies = [await setup.call(method, path) for method in ("GET", "POST", "DELETE") for path in paths]
@@ -206,4 +210,4 @@ async def test_a_refused_or_failing_call_says_no_credential(setup: Bench, log: i
             replies.append(await setup.call("POST", path, headers=headers, body=body))
             headers = [("content-type", "application/json")]
             replies.append(await setup.call("POST", path, headers=headers, body=body))
-    assert leaks(NEEDLES[kind], everything(setup, log, replies)) == []
+    assert leaks(everything(setup, log, replies)) == []

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
-from collections.abc import AsyncIterator
+import hashlib
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp
 from structlog.typing import FilteringBoundLogger
 
-from mithril_proxy.admin import build_admin
+from mithril_proxy.admin import Gatekeeper, Operations, build_admin, new_token, token_digest
 from mithril_proxy.chain import build_chain, build_dry_chain
 from mithril_proxy.chain.recent import RecentWrites
 from mithril_proxy.chain.reputation_rule import reputation_step
 from mithril_proxy.clock import Clock, SystemClock
-from mithril_proxy.errors import ConfigurationError, MithrilError
+from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.firewall import Firewall
+from mithril_proxy.ingest.sources import OperatorIdentifier
 from mithril_proxy.judge.danger import DangerRules, check_rules
 from mithril_proxy.judge.floor import FlooredJudge
 from mithril_proxy.judge.local import LocalJudge
 from mithril_proxy.judge.openai import OpenAIJudge, connect
 from mithril_proxy.judge.prompts import load_prompts
+from mithril_proxy.outputs.deliver import Delivery
+from mithril_proxy.outputs.receiver import Receiver
+from mithril_proxy.outputs.syslog import Syslog, parse_target
+from mithril_proxy.outputs.webhook import ANSWER_S, CONNECT_S, Webhook, parse_address
 from mithril_proxy.policy import Policy, load_policy
 from mithril_proxy.proxy import DataPlane, Services
 from mithril_proxy.proxy.documents import DocumentReader
@@ -37,13 +44,24 @@ from mithril_proxy.proxy.versions import narrowed, observe_version
 from mithril_proxy.secrets import SecretGuard, check_examples, load_guard
 from mithril_proxy.settings import Settings
 from mithril_proxy.store import open_store
-from mithril_proxy.store.interface import Recorded, ReputationStep, Store
-from mithril_proxy.telemetry import Metrics
+from mithril_proxy.store.desk import DeskStore, Scope
+from mithril_proxy.store.interface import Recorded, ReputationStep
+from mithril_proxy.telemetry import Metrics, configure_logging
 from mithril_proxy.types import Decision, HeldWrite, Judge
+from mithril_proxy.upkeep import every, keep_quarantine, look_at_upstream
+
+if TYPE_CHECKING:
+    from mithril_proxy.mcp.agent_tools import AgentTools
+    from mithril_proxy.mcp.callers import Credentials, ScopesOf
+    from mithril_proxy.mcp.http import McpPlane
+    from mithril_proxy.mcp.operator_tools import OperatorTools
 
 KNOWN_UPSTREAM_S = 300.0  # Cognee's /health opens both its databases, so it is asked gently
 UNKNOWN_UPSTREAM_S = 5.0
+FORGET_EVERY_S = 3600.0
 HEAL_EVERY_S = 30.0  # the circuit of a judge that was down closes again after as long
+KEEP_EVERY_S = 3600.0  # retention is counted in days
+LOOK_EVERY_S = 15.0  # as often as Prometheus usually scrapes
 
 
 def build_guard(policy: Policy, settings: Settings) -> SecretGuard:
@@ -115,8 +133,8 @@ class Application:
     """One running Mithril. `reload` swaps the policy; requests under way keep the one they began with."""
 
     settings: Settings
-    store: Store
-    upstream: AiohttpUpstream
+    store: DeskStore
+    upstream: Upstream
     metrics: Metrics
     clock: Clock
     log: FilteringBoundLogger
@@ -140,6 +158,15 @@ class Application:
         await self.store.append_audit("policy", rules.policy.digest, {"event": "reloaded", "before": before})
         return True
 
+    def upkeep(self) -> tuple[Coroutine[Any, Any, None], ...]:
+        """What runs beside the requests until it is cancelled."""
+        return (
+            every(HEAL_EVERY_S, "heal", self._heal, self.log),
+            every(KEEP_EVERY_S, "quarantine.upkeep", self._keep, self.log),
+            every(FORGET_EVERY_S, "receipts.upkeep", self._forget, self.log),
+            every(LOOK_EVERY_S, "upstream.look", lambda: look_at_upstream(self.upstream, self.metrics), self.log),
+        )
+
     async def observe_upstream(self) -> bool:
         """Look at the upstream's version; recalls are narrowed while Mithril does not know it. True when it does."""
         version = await observe_version(self.upstream)
@@ -154,8 +181,26 @@ class Application:
         rules = replace(self.rules, policy=narrowed(self.rules.policy, self.version))
         self.data_plane.services = build_services(self.settings, rules, self.store, self.recent, self.clock)
 
+    async def _heal(self) -> None:
+        """Judge again what was held for missing evidence alone."""
+        reevaluator = await build_reevaluator(self.data_plane.services, self.store, self.upstream, self.clock)
+        released = await reevaluator.heal()
+        if released:
+            self.log.info("heal.released", count=released)
 
-def build_services(settings: Settings, rules: Rules, store: Store, recent: RecentWrites, clock: Clock) -> Services:
+    async def _forget(self) -> None:
+        """Delete receipts of recalls that are older than the policy keeps them."""
+        kept = timedelta(days=self.data_plane.services.policy.recall.receipt_days)
+        await self.store.forget_receipts(self.clock.now() - kept)
+
+    async def _keep(self) -> None:
+        """Expire and forget held claims as the policy says."""
+        kept = await keep_quarantine(self.store, self.data_plane.services.policy.quarantine, self.clock)
+        if kept.expired or kept.forgotten:
+            self.log.info("quarantine.kept", expired=kept.expired, forgotten=kept.forgotten)
+
+
+def build_services(settings: Settings, rules: Rules, store: DeskStore, recent: RecentWrites, clock: Clock) -> Services:
     """Everything that depends on the policy."""
     policy = rules.policy
     service_key = settings.upstream_api_key.get_secret_value() if settings.upstream_api_key else None
@@ -165,6 +210,7 @@ def build_services(settings: Settings, rules: Rules, store: Store, recent: Recen
     return Services(
         policy=policy,
         guard=rules.guard,
+        judge=rules.judge,
         firewall=Firewall(stages, policy, clock, store, reputation_step),
         identifier=Identifier(policy, store, service_key),
         known_sources=KnownSources(store, policy, clock),
@@ -196,19 +242,52 @@ async def running(settings: Settings, log: FilteringBoundLogger) -> AsyncIterato
         await store.close()
 
 
-def build_admin_plane(application: Application) -> tuple[ASGIApp, str | None]:
-    """The admin plane, and its token when one had to be made up because none was set."""
-    chosen = application.settings.admin_token
-    token = chosen.get_secret_value() if chosen else secrets.token_urlsafe(32)
-    services = application.data_plane.services
-    releases = Releases(application.store, application.upstream, services.policy, services.service_key)
-    admin = build_admin(application.store, releases, application.metrics, token)
-    return admin, None if chosen else token
+@asynccontextmanager
+async def build_operator_plane(settings: Settings, source: str) -> AsyncIterator[DataPlane]:
+    """A data plane for connectors in this process: on no socket, so its caller may name any source.
+
+    Raises ConfigurationError.
+    """
+    async with running(settings, configure_logging("warning", settings.log_format)) as application:
+        services = application.data_plane.services
+        identifier = OperatorIdentifier(services.policy, application.store, source, services.service_key)
+        application.data_plane.services = replace(services, identifier=identifier)
+        yield application.data_plane
 
 
-async def build_reevaluator(services: Services, store: Store, upstream: Upstream, clock: Clock) -> Reevaluator:
+def build_agent_tools(application: Application, credentials: Credentials, dataset: str) -> AgentTools:
+    """The MCP tools of an agent, over the data plane of this process."""
+    from mithril_proxy.mcp.agent_tools import AgentTools  # the MCP SDK: 0.4 s that most commands do not pay
+
+    return AgentTools(application.data_plane, credentials, dataset)
+
+
+def build_operator_tools(application: Application, credentials: Credentials, scopes_of: ScopesOf) -> OperatorTools:
+    """The MCP tools of an operator."""
+    from mithril_proxy.mcp.operator_tools import OperatorTools
+
+    def releases() -> Releases:
+        return application.data_plane.services.releases(application.store, application.upstream)
+
+    return OperatorTools(application.store, releases, credentials, scopes_of)
+
+
+def build_mcp_plane(application: Application, scopes_of: ScopesOf) -> McpPlane:
+    """The MCP endpoint of the admin listener; it runs as long as the listener's lifespan."""
+    from mithril_proxy.mcp.callers import Credentials
+    from mithril_proxy.mcp.http import McpPlane
+    from mithril_proxy.mcp.servers import DEFAULT_DATASET, agent_server, operator_server
+
+    return McpPlane(
+        agent_server(build_agent_tools(application, Credentials(), DEFAULT_DATASET)),
+        operator_server(build_operator_tools(application, Credentials(), scopes_of)),
+        scopes_of,
+    )
+
+
+async def build_reevaluator(services: Services, store: DeskStore, upstream: Upstream, clock: Clock) -> Reevaluator:
     """What judges held claims again, with the service credential."""
-    releases = Releases(store, upstream, services.policy, services.service_key)
+    releases = services.releases(store, upstream)
     headers = rebuilt_request_headers(releases.headers(), content_type=b"application/json", accept=b"application/json")
     tags = await services.tags()
     return Reevaluator(store, services.firewall, releases, services.guard, tags, headers, clock)
@@ -221,17 +300,80 @@ async def watch_upstream(application: Application) -> None:
         await asyncio.sleep(KNOWN_UPSTREAM_S if is_known else UNKNOWN_UPSTREAM_S)
 
 
-async def heal_forever(application: Application, every_s: float = HEAL_EVERY_S) -> None:
-    """Judge again, every so often, what was held for missing evidence alone. Runs until it is cancelled."""
-    while True:
-        await asyncio.sleep(every_s)
-        try:
-            reevaluator = await build_reevaluator(
-                application.data_plane.services, application.store, application.upstream, application.clock
+async def build_admin_plane(application: Application) -> tuple[ASGIApp, str | None]:
+    """The admin plane, and its first token when one had to be made up because there was none."""
+    from mithril_proxy.mcp.http import with_mcp
+
+    chosen = application.settings.admin_token
+    store = application.store
+    first = None if chosen else await first_token(store)
+    gate = build_gate(application)
+    operations = Operations(
+        store=store,
+        upstream=application.upstream,
+        metrics=application.metrics,
+        clock=application.clock,
+        log=application.log,
+        services=lambda: application.data_plane.services,
+        reevaluator=lambda: build_reevaluator(
+            application.data_plane.services, store, application.upstream, application.clock
+        ),
+        reload=application.reload,
+    )
+    return with_mcp(build_admin(operations, gate), build_mcp_plane(application, scopes_by(gate))), first
+
+
+def build_gate(application: Application) -> Gatekeeper:
+    """What knows operators by their tokens."""
+    chosen = application.settings.admin_token
+    return Gatekeeper(application.store, application.clock, chosen.get_secret_value() if chosen else None)
+
+
+def scopes_by(gate: Gatekeeper) -> ScopesOf:
+    """The scope of an operator's token, as MCP asks for it."""
+
+    async def scopes_of(given: str) -> frozenset[str]:
+        operator = await gate.by_token(given)
+        return frozenset() if operator is None else frozenset((operator.scope.value,))
+
+    return scopes_of
+
+
+async def first_token(store: DeskStore) -> str | None:
+    """A new admin token when no live one is there, to be shown once; None otherwise. Raises StoreUnavailable."""
+    if any(token.revoked_at is None and token.scope is Scope.ADMIN for token in await store.tokens()):
+        return None
+    token = new_token()
+    await store.add_token(f"first-{token_digest(token)[:8]}", scope=Scope.ADMIN, digest=token_digest(token))
+    return token
+
+
+@asynccontextmanager
+async def audit_outputs(application: Application) -> AsyncIterator[tuple[Delivery, ...]]:
+    """A delivery for each audit output of the settings. Raises ConfigurationError."""
+    settings, clients = application.settings, []
+    receivers: list[Receiver] = []
+    if settings.audit_syslog is not None:
+        receivers.append(Syslog(parse_target(settings.audit_syslog), output_name("syslog", settings.audit_syslog)))
+    if settings.audit_webhook_url is not None:
+        address = parse_address(settings.audit_webhook_url)
+        if settings.audit_webhook_secret is None:
+            raise ConfigurationError(
+                "MITHRIL_AUDIT_WEBHOOK_SECRET: must be set, so that the receiver can check who posts"
             )
-            released = await reevaluator.heal()
-        except MithrilError as error:
-            application.log.warning("heal.failed", reason=str(error))
-            continue
-        if released:
-            application.log.info("heal.released", count=released)
+        clients.append(AiohttpUpstream(address.origin, CONNECT_S, ANSWER_S))
+        secret, name = (
+            settings.audit_webhook_secret.get_secret_value(),
+            output_name("webhook", settings.audit_webhook_url),
+        )
+        receivers.append(Webhook(clients[-1], address.target, secret, name, application.clock))
+    try:
+        yield tuple(Delivery(application.store, receiver, application.log) for receiver in receivers)
+    finally:
+        for client in clients:
+            await client.close()
+
+
+def output_name(kind: str, url: str) -> str:
+    """What an output's cursor is kept under: another address begins anew. It does not hold the address."""
+    return f"{kind}-{hashlib.sha256(url.encode()).hexdigest()[:12]}"

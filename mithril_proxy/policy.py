@@ -144,6 +144,7 @@ class Recall(_Section):
     default_search_type: str
     allow_graph_family: bool
     datasets: tuple[str, ...]
+    receipt_days: Positive
 
 
 class Routes(_Section):
@@ -205,6 +206,28 @@ class Limits(_Section):
     max_text_chars: Annotated[int, Field(ge=1024)]
 
 
+class Review(_Section):
+    """How many people a release needs."""
+
+    second_reviewer: tuple[Status, ...]
+
+
+class QuarantineRule(_Section):
+    """How long held claims are kept, and how many. 0: for ever, without limit."""
+
+    expire_days: Annotated[float, Field(ge=0.0)]
+    retention_days: Annotated[float, Field(ge=0.0)]
+    max_entries: Annotated[int, Field(ge=0)]
+
+
+class Desk(_Section):
+    """How long a sign-in to the review desk lasts, and how many wrong ones one address may try."""
+
+    session_hours: Positive
+    failures: Annotated[int, Field(ge=1)]
+    failure_window_s: Positive
+
+
 class JudgeRule(_Section):
     """How long a judge may take, when it is left alone, and what a language model is asked."""
 
@@ -226,6 +249,18 @@ class JudgeRule(_Section):
     cache_s: Annotated[float, Field(ge=0.0)]
     input_price: Annotated[float, Field(ge=0.0)]
     output_price: Annotated[float, Field(ge=0.0)]
+
+
+SourceName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+
+
+class Ingest(_Section):
+    """Which source the connectors write as, where no option says so."""
+
+    slack: SourceName
+    files: SourceName | Literal[""]
+    channels: dict[str, SourceName] = {}
+    authors: dict[str, SourceName] = {}
 
 
 class Secrets(_Section):
@@ -266,7 +301,11 @@ class Policy(_Section):
     documents: Documents
     responses: Responses
     limits: Limits
+    review: Review
+    quarantine: QuarantineRule
+    desk: Desk
     judge: JudgeRule
+    ingest: Ingest
     secrets: Secrets
     folder: Path = Field(default=Path(), exclude=True)
     digest: str = Field(default="", exclude=True)
@@ -343,12 +382,24 @@ def load_policy(name: str = "default.toml") -> Policy:
     Raises ConfigurationError that names file, key and reason.
     """
     path = find_policy(name)
-    own = _read_toml(path)
+    return _validated(_read_toml(path), path.parent, str(path))
+
+
+def read_policy(text: str, folder: Path) -> Policy:
+    """The policy that a text holds, as if it were a file in `folder`. Raises ConfigurationError."""
+    try:
+        own = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"not valid TOML: {error}") from None
+    return _validated(own, folder, "policy")
+
+
+def _validated(own: dict[str, Any], folder: Path, where: str) -> Policy:
     values = _merged(_read_toml(policies_folder() / "default.toml"), own)
     try:
-        policy = Policy.model_validate({**values, "folder": path.parent})
+        policy = Policy.model_validate({**values, "folder": folder})
     except ValidationError as error:
-        raise ConfigurationError(f"{path}: {_explain(error)}") from None
+        raise ConfigurationError(f"{where}: {_explain(error)}") from None
     return policy.model_copy(update={"digest": _digest(policy)})
 
 

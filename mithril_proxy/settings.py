@@ -25,6 +25,9 @@ class Settings(BaseSettings):
     upstream_api_key: SecretStr | None = Field(
         None, description="Service credential: sent to Cognee in place of a Mithril key, and for releases."
     )
+    key: SecretStr | None = Field(
+        None, description="Mithril key that `mithril mcp` and `mithril ingest` write with; the proxy does not use it."
+    )
     listen: str = Field("127.0.0.1:8080", description="Data plane: where Cognee's clients connect.")
     admin_listen: str = Field("127.0.0.1:8081", description="Admin plane: operators only; never publish it.")
     admin_token: SecretStr | None = Field(
@@ -46,6 +49,11 @@ class Settings(BaseSettings):
     secret_tag_key: SecretStr | None = Field(
         None, description="Adds a keyed tag to redactions so that two secrets can be told apart."
     )
+    audit_syslog: str | None = Field(
+        None, description="Where audit events go as syslog: udp://host:514, tcp://host:601 or unix:///dev/log."
+    )
+    audit_webhook_url: str | None = Field(None, description="Where audit events are posted, signed.")
+    audit_webhook_secret: SecretStr | None = Field(None, description="Shared secret that signs those posts.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
     log_format: Literal["console", "json"] = Field("console", description="json: one object a line.")
 

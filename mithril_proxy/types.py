@@ -164,13 +164,17 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One verified memory that a probe returned. `distance` is cosine distance: lower is nearer, None is unknown."""
+    """One verified memory that a probe returned. `distance` is cosine distance: lower is nearer, None is unknown.
+
+    `relation` is how it stands to the claim, once a judge has said so.
+    """
 
     text: str
     source: str | None = None
     distance: float | None = None
     data_id: str | None = None
     chunk_id: str | None = None
+    relation: Relation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +238,7 @@ class HeldWrite:
 
 @dataclass(frozen=True, slots=True)
 class QuarantineEntry:
-    """One row of the quarantine as a reviewer sees it."""
+    """One row of the quarantine as a reviewer sees it. `reevaluation` is the decision it got when judged again."""
 
     id: str
     decision_id: str
@@ -253,6 +257,7 @@ class QuarantineEntry:
     reviewed_at: datetime | None = None
     reviewer: str | None = None
     review_reason: str | None = None
+    reevaluation: str | None = None
 
 
 class Judge(Protocol):

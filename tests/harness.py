@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import structlog
 
-from mithril_proxy.app import Rules, build_services, load_rules
+from mithril_proxy.app import Application, Rules, build_services, load_rules
 from mithril_proxy.chain.recent import RecentWrites
 from mithril_proxy.clock import SystemClock
 from mithril_proxy.errors import UpstreamUnavailable
@@ -23,14 +23,16 @@ from mithril_proxy.policy import load_policy
 from mithril_proxy.proxy import DataPlane
 from mithril_proxy.proxy.asgi import Message, Scope
 from mithril_proxy.proxy.headers import RawHeaders
+from mithril_proxy.proxy.posture import Observation
 from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
 from mithril_proxy.settings import Settings
 from mithril_proxy.store import open_store
-from mithril_proxy.store.interface import Store
+from mithril_proxy.store.desk import DeskStore
 from mithril_proxy.telemetry import Metrics
 
 UPSTREAM = "http://cognee.test:8000"
 SERVICE_KEY = "service-credential"
+KNOWN_COGNEE = Observation("ok", "Cognee, as scripted")
 
 
 class FakeAnswer:
@@ -245,8 +247,9 @@ class Bench:
 
     plane: DataPlane
     upstream: FakeUpstream
-    store: Store
+    store: DeskStore
     folder: Path
+    application: Application
     keys: dict[str, str] = field(default_factory=dict)
 
     async def register(self, name: str, prior: float) -> str:
@@ -316,7 +319,11 @@ def _loaded() -> Rules:
 
 @asynccontextmanager
 async def bench(
-    folder: Path, *, policy: str = "default.toml", upstream: FakeUpstream | None = None
+    folder: Path,
+    *,
+    policy: str = "default.toml",
+    upstream: FakeUpstream | None = None,
+    admin_token: str | None = None,
 ) -> AsyncIterator[Bench]:
     """A data plane over a fresh SQLite file in `folder`."""
     clock = SystemClock()
@@ -327,13 +334,16 @@ async def bench(
         database_url=f"sqlite+aiosqlite:///{folder}/mithril.db",
         policy=policy,
         judge="local",
+        admin_token=admin_token,  # type: ignore[arg-type]
     )
     store = await open_store(settings.database_url, clock)
     scripted = upstream or FakeUpstream()
     try:
         rules = replace(_loaded(), policy=load_policy(policy))
-        services = build_services(settings, rules, store, RecentWrites(rules.policy.joins, clock), clock)
-        plane = DataPlane(services, store, scripted, Metrics(), clock, structlog.get_logger())
-        yield Bench(plane, scripted, store, folder)
+        recent, metrics, log = RecentWrites(rules.policy.joins, clock), Metrics(), structlog.get_logger()
+        services = build_services(settings, rules, store, recent, clock)
+        plane = DataPlane(services, store, scripted, metrics, clock, log)
+        application = Application(settings, store, scripted, metrics, clock, log, plane, recent, rules, KNOWN_COGNEE)
+        yield Bench(plane, scripted, store, folder, application)
     finally:
         await store.close()

@@ -16,7 +16,7 @@ from mithril_proxy.chain.inspection import Inspection
 from mithril_proxy.chain.score import clamp, corroboration
 from mithril_proxy.errors import JudgeUnavailable, UpstreamUnavailable
 from mithril_proxy.policy import Policy
-from mithril_proxy.types import Claim, Finding, Judge, Memory, Verdict, VerifiedMemory
+from mithril_proxy.types import Claim, Finding, Judge, Memory, Relation, Verdict, VerifiedMemory
 
 PROBE_WINDOW_CHARS = 1500  # about 350 tokens: an embedding of more text is about nothing in particular
 PROBE_WINDOWS = 8  # of one claim, spread evenly over its length
@@ -67,8 +67,20 @@ class Contradiction:
             corroboration=corroboration(independent, self.policy),
         )
         findings = (replace(finding, claim_id=inspection.claim.id) for finding in verdict.findings)
-        judged = replace(inspection, signals=signals, judge=verdict.model, prompt_digest=verdict.prompt_digest)
+        judged = replace(
+            inspection,
+            signals=signals,
+            context=related(inspection.context, verdict.relations),
+            judge=verdict.model,
+            prompt_digest=verdict.prompt_digest,
+        )
         return judged.with_findings(*findings)
+
+
+def related(context: tuple[Memory, ...], relations: tuple[Relation, ...]) -> tuple[Memory, ...]:
+    """The memories with what the judge says of each; those it says nothing of stay as they are."""
+    said = zip(context, relations, strict=False)
+    return tuple(replace(memory, relation=relation) for memory, relation in said) + context[len(relations) :]
 
 
 def judged_text(claim: Claim) -> str:

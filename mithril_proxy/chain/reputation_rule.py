@@ -21,6 +21,7 @@ from mithril_proxy.policy import Policy, ReputationRule
 from mithril_proxy.store.interface import ReputationStep
 from mithril_proxy.types import Decision, Provenance, ReviewState, Status
 
+BLAMED, BLAMED_WITHOUT_EVIDENCE = "bad", "bad, without evidence"  # reasons of events: they are in the database
 PROBATION_RULE = "reputation.probation"
 DUPLICATE_RULE = "joins.duplicate"
 
@@ -69,11 +70,11 @@ def _is_bad(decision: Decision, policy: Policy) -> bool:
 def _penalty(decision: Decision, policy: Policy) -> ReputationStep | None:
     rule = policy.reputation
     if has_evidence(decision, policy):
-        return _step(rule, rule.bad_rate, 0.0, "bad")
+        return _step(rule, rule.bad_rate, 0.0, BLAMED)
     after = decision.signals.source_reputation * (1 - rule.bad_rate)
     if rule.penalise == "evidence" or after < rule.blameless_floor - TOLERANCE:
         return None
-    return _step(rule, rule.bad_rate, 0.0, "bad, without evidence")
+    return _step(rule, rule.bad_rate, 0.0, BLAMED_WITHOUT_EVIDENCE)
 
 
 def _reward(decision: Decision, policy: Policy) -> ReputationStep | None:

@@ -21,8 +21,13 @@ COMMANDS = (
     "scan",
     "evaluate",
     "sources",
+    "tokens",
     "quarantine",
     "audit",
+    "revoke",
+    "rescan",
+    "mcp",
+    "ingest",
     "policy",
     "db",
 )
@@ -63,9 +68,8 @@ def mithril() -> None:
 def main() -> None:
     """Run the command; a MithrilError becomes one line on stderr and an exit code."""
     try:
-        mithril.main(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        exit_code = mithril.main(standalone_mode=False)
+        sys.exit(exit_code if isinstance(exit_code, int) else 0)
     except click.Abort:
         sys.exit(130)
     except click.ClickException as error:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from mithril_proxy.cli.follow import Follower, incidents_after, newest_incidents, newest_rows, rows_after
 from mithril_proxy.cli.output import database_option, json_option, print_json, runs_async, visible
 from mithril_proxy.cli.session import opened_store
 from mithril_proxy.errors import ConfigurationError, TamperedAudit
-from mithril_proxy.store.interface import AuditRow, Incident, Store
-
-POLL_S = 0.2
+from mithril_proxy.outputs.ocsf import audit_event, incident_event
+from mithril_proxy.settings import load_settings
+from mithril_proxy.store.interface import AuditRow, Incident
 
 
 @click.group()
@@ -30,45 +30,42 @@ def audit() -> None:
 @click.option(
     "--lines", "-n", type=click.IntRange(0, 10_000), default=20, show_default=True, help="How many rows to begin with."
 )
+@click.option("--ocsf", is_flag=True, help="Print OCSF events, one JSON object a line.")
 @json_option
 @database_option
 @runs_async
-async def tail(follow: bool, incidents: bool, lines: int, as_json: bool, database_url: str | None) -> None:
-    """The newest audit rows, or incidents; with --follow, the next ones as they come."""
-    async with opened_store(database_url) as store:
-        rows = _incidents(store, lines, follow) if incidents else _rows(store, lines, follow)
-        async for row in rows:
-            if as_json:
-                print_json(row)
-            else:
-                click.echo(_line(row))
-            sys.stdout.flush()
+async def tail(follow: bool, incidents: bool, lines: int, ocsf: bool, as_json: bool, database_url: str | None) -> None:
+    """The newest audit rows, or incidents; with --follow, the next ones as they come.
+
+    A database file that is replaced while it is followed is opened anew; nothing is shown twice.
+    """
+    url = load_settings(database_url=database_url).database_url
+    follower: Follower[Any] = Follower(url, *(_INCIDENTS if incidents else _ROWS))
+    async for row in follower.rows(lines) if follow else _newest(url, lines, incidents=incidents):
+        if ocsf:
+            print_json(_event(row))
+        elif as_json:
+            print_json(row)
+        else:
+            click.echo(_line(row))
+        sys.stdout.flush()
 
 
-async def _rows(store: Store, lines: int, follow: bool) -> AsyncIterator[AuditRow]:
-    last = 0
-    for row in await store.last_audit(lines):
-        last = row.id
-        yield row
-    if lines == 0:
-        last = max((row.id for row in await store.last_audit(1)), default=0)
-    while follow:
-        for row in await store.audit(after=last):
-            last = row.id
+_ROWS = (newest_rows, rows_after)
+_INCIDENTS = (newest_incidents, incidents_after)
+
+
+async def _newest(url: str, lines: int, *, incidents: bool) -> AsyncIterator[AuditRow | Incident]:
+    async with opened_store(url) as store:
+        newest: Sequence[AuditRow | Incident] = (
+            await newest_incidents(store, lines) if incidents else await newest_rows(store, lines)
+        )
+        for row in newest:
             yield row
-        await asyncio.sleep(POLL_S)
 
 
-async def _incidents(store: Store, lines: int, follow: bool) -> AsyncIterator[Incident]:
-    newest = await store.incidents(limit=max(lines, 1))
-    last = max((incident.id for incident in newest), default=0)
-    for incident in reversed(newest[:lines]):
-        yield incident
-    while follow:
-        for incident in await store.incidents(after=last):
-            last = incident.id
-            yield incident
-        await asyncio.sleep(POLL_S)
+def _event(row: AuditRow | Incident) -> dict[str, Any]:
+    return incident_event(row) if isinstance(row, Incident) else audit_event(row)
 
 
 def _line(row: AuditRow | Incident) -> str:
@@ -131,10 +128,18 @@ async def anchor(database_url: str | None) -> None:
 
 
 @audit.command()
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "ocsf"]),
+    default="jsonl",
+    show_default=True,
+    help="Rows as they are stored, or OCSF events.",
+)
 @database_option
 @runs_async
-async def export(database_url: str | None) -> None:
+async def export(form: str, database_url: str | None) -> None:
     """The whole audit as JSON lines."""
     async with opened_store(database_url) as store:
         async for row in store.audit_rows():
-            print_json(row)
+            print_json(audit_event(row) if form == "ocsf" else row)

@@ -13,12 +13,12 @@ from mithril_proxy.chain.recent import RecentWrites
 from mithril_proxy.cli.output import database_option, json_option, print_json, print_table, runs_async, shortened
 from mithril_proxy.cli.session import opened_store
 from mithril_proxy.clock import SystemClock
-from mithril_proxy.policy import load_policy
 from mithril_proxy.proxy.reevaluate import held_summary
 from mithril_proxy.proxy.release import Releases
 from mithril_proxy.proxy.upstream import AiohttpUpstream
 from mithril_proxy.settings import Settings, load_settings
-from mithril_proxy.store.interface import Page, QuarantineFilter, Store
+from mithril_proxy.store.desk import DeskStore
+from mithril_proxy.store.interface import Page, QuarantineFilter
 from mithril_proxy.types import QuarantineEntry, ReviewState, Status
 
 id_argument = click.argument("quarantine_id")
@@ -154,7 +154,7 @@ async def reevaluate(
                 )
 
 
-async def _pending(store: Store, quarantine_ids: tuple[str, ...]) -> AsyncIterator[QuarantineEntry]:
+async def _pending(store: DeskStore, quarantine_ids: tuple[str, ...]) -> AsyncIterator[QuarantineEntry]:
     """The entries named, or every pending one, page by page."""
     for quarantine_id in quarantine_ids:
         yield await store.held(quarantine_id)
@@ -171,7 +171,7 @@ async def _pending(store: Store, quarantine_ids: tuple[str, ...]) -> AsyncIterat
 @asynccontextmanager
 async def _session(
     upstream_url: str | None, database_url: str | None
-) -> AsyncIterator[tuple[Settings, Store, AiohttpUpstream]]:
+) -> AsyncIterator[tuple[Settings, DeskStore, AiohttpUpstream]]:
     """Settings, database and upstream, closed again at the end."""
     settings = load_settings(upstream_url=upstream_url, database_url=database_url)
     upstream = AiohttpUpstream(settings.upstream_url, settings.connect_timeout_s, settings.read_timeout_s)
@@ -185,8 +185,9 @@ async def _session(
 @asynccontextmanager
 async def _releases(upstream_url: str | None, database_url: str | None) -> AsyncIterator[Releases]:
     async with _session(upstream_url, database_url) as (settings, store, upstream):
+        rules = load_rules(settings, SystemClock())
         service_key = settings.upstream_api_key.get_secret_value() if settings.upstream_api_key else None
-        yield Releases(store, upstream, load_policy(settings.policy), service_key)
+        yield Releases(store, upstream, rules.policy, rules.guard, service_key)
 
 
 @quarantine.command()

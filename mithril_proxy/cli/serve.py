@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator, Sequence
+from typing import Any
 
 import click
 import uvicorn
 from starlette.types import ASGIApp
 
-from mithril_proxy.app import Application, build_admin_plane, heal_forever, running, watch_upstream
+from mithril_proxy.app import Application, audit_outputs, build_admin_plane, running, watch_upstream
 from mithril_proxy.cli.output import runs_async
 from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.settings import Settings, load_settings, split_address
@@ -53,12 +54,13 @@ async def serve(**options: str | None) -> None:
     """
     settings = load_settings(**options)
     log = configure_logging(settings.log_level, settings.log_format)
-    async with running(settings, log) as application:
+    async with running(settings, log) as application, audit_outputs(application) as deliveries:
         data_socket = _bind(settings.listen, "MITHRIL_LISTEN")
         admin_socket = _bind(settings.admin_listen, "MITHRIL_ADMIN_LISTEN")
-        admin, first_token = build_admin_plane(application)
-        click.echo(opening(application, data_socket, admin_socket, first_token), err=True)
-        await _serve(application, ((application.data_plane, data_socket), (admin, admin_socket)))
+        admin, first_token = await build_admin_plane(application)
+        words = opening(application, data_socket, admin_socket, first_token)
+        planes = ((application.data_plane, data_socket), (admin, admin_socket))
+        await _serve(application, planes, words, [delivery.run() for delivery in deliveries])
 
 
 def opening(application: Application, data: socket.socket, admin: socket.socket, first_token: str | None) -> str:
@@ -68,7 +70,8 @@ def opening(application: Application, data: socket.socket, admin: socket.socket,
     lines = [
         f"Mithril is in front of {settings.upstream_url}",
         f"  proxy        {_url(data)}   (give this URL to your Cognee clients)",
-        f"  admin API    {_url(admin)}   (operators only)",
+        f"  review desk  {_url(admin)}   (operators only; sign in with an admin token)",
+        f"  MCP          {_url(admin)}/mcp   (agents, with a Mithril key)",
         f"  database     {settings.database_url}",
         f"  policy       {policy.name} ({policy.digest[:12]}), mode {policy.mode.value}",
         f"  judge        {settings.effective_judge}",
@@ -77,7 +80,7 @@ def opening(application: Application, data: socket.socket, admin: socket.socket,
         "  register one: mithril sources add my-agent --prior 0.9   (prints the key to use in place of the Cognee key)",
     ]
     if first_token is not None:
-        lines.append(f"  admin token  {first_token}   (shown once; set MITHRIL_ADMIN_TOKEN to choose your own)")
+        lines.append(f"  admin token  {first_token}   (shown this once; `mithril tokens add NAME` makes more)")
     return "\n".join(lines)
 
 
@@ -118,7 +121,7 @@ def _server(app: ASGIApp, settings: Settings) -> _Server:
             loop="uvloop",
             http="httptools",
             ws="websockets-sansio",
-            lifespan="off",
+            lifespan="auto",
             access_log=False,
             log_level="warning",
             proxy_headers=False,
@@ -129,7 +132,13 @@ def _server(app: ASGIApp, settings: Settings) -> _Server:
     )
 
 
-async def _serve(application: Application, planes: tuple[tuple[ASGIApp, socket.socket], ...]) -> None:
+async def _serve(
+    application: Application,
+    planes: tuple[tuple[ASGIApp, socket.socket], ...],
+    words: str,
+    deliveries: Sequence[Coroutine[Any, Any, None]],
+) -> None:
+    """Serve both planes until SIGTERM. The opening words come once signals are heard: a reader may send one at once."""
     servers = [_server(app, application.settings) for app, _ in planes]
     loop = asyncio.get_running_loop()
     reloads: set[asyncio.Task[bool]] = set()
@@ -147,7 +156,10 @@ async def _serve(application: Application, planes: tuple[tuple[ASGIApp, socket.s
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     loop.add_signal_handler(signal.SIGHUP, reload)
-    background = [loop.create_task(heal_forever(application)), loop.create_task(watch_upstream(application))]
+    click.echo(words, err=True)
+    work = (*application.upkeep(), watch_upstream(application), *deliveries)
+    background = [loop.create_task(one) for one in work]
     await asyncio.gather(*(server.serve([bound]) for server, (_, bound) in zip(servers, planes, strict=True)))
     for task in background:
         task.cancel()
+    await asyncio.wait(background)

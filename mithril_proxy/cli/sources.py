@@ -8,6 +8,7 @@ import secrets
 import click
 
 from mithril_proxy.cli.output import database_option, json_option, print_json, print_table, runs_async
+from mithril_proxy.cli.registry import COMMANDS
 from mithril_proxy.cli.session import opened_store
 from mithril_proxy.policy import load_policy
 from mithril_proxy.proxy.identity import MITHRIL_KEY_PREFIX
@@ -20,6 +21,10 @@ KEY_BYTES = 32
 @click.group()
 def sources() -> None:
     """Register writers, and see what moved their reputation."""
+
+
+for command in COMMANDS:
+    sources.add_command(command)
 
 
 @sources.command("list")

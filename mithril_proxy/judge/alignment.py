@@ -53,7 +53,7 @@ def differences(claim: Sentence, memory: Sentence, lexicon: Lexicon) -> tuple[Di
     Empty when they differ in what they speak of and in what they say of it: then they are two facts.
     """
     places = tuple(dict.fromkeys(_in_place(claim.tokens, memory.tokens, lexicon)))
-    if not content_share(claim, memory) >= MIN_CONTENT_FOR_WORDS:
+    if content_share(claim, memory) < MIN_CONTENT_FOR_WORDS or give_one_value(claim, memory):
         places = tuple(place for place in places if place.rule != OTHER_WORD)
     against = [place for place in places if place.strength]
     if len(against) > 1 and any(place.rule in _SUBJECT_RULES for place in against):
@@ -61,6 +61,20 @@ def differences(claim: Sentence, memory: Sentence, lexicon: Lexicon) -> tuple[Di
     if not against and claim.is_negated != memory.is_negated:
         return (Difference(0.85, "negation"),)
     return tuple(sorted(places, key=lambda place: -place.strength))
+
+
+def give_one_value(one: Sentence, other: Sentence) -> bool:
+    """True when two sentences give the same date or quantity: then other words around it are other wording.
+
+    `kept for 30 days` and `have a retention of 30 days` do not contradict each other.
+    """
+    pairs = ((first, second) for first in one.tokens for second in other.tokens)
+    return any(
+        dates_agree(first.surface, second.surface)
+        if first.is_date and second.is_date
+        else bool(first.quantity and second.quantity and first.quantity.agrees_with(second.quantity))
+        for first, second in pairs
+    )
 
 
 def content_share(one: Sentence, other: Sentence) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from mithril_proxy.types import Judge
+
 
 @dataclass(slots=True)
 class JudgeUsage:
@@ -32,6 +34,12 @@ class JudgeUsage:
         reported = getattr(completion, "usage", None)
         self.input_tokens += _count(reported, "prompt_tokens")
         self.output_tokens += _count(reported, "completion_tokens")
+
+
+def usage_of(judge: Judge) -> JudgeUsage | None:
+    """The totals of a judge, or of the language model that it puts a floor under; None when it counts nothing."""
+    usage = getattr(getattr(judge, "llm", judge), "usage", None)
+    return usage if isinstance(usage, JudgeUsage) else None
 
 
 def _count(reported: object, name: str) -> int:

@@ -62,15 +62,18 @@ async def send_admitted(exchange: Exchange, judgements: Sequence[Judgement], *an
 async def send_diverted(
     exchange: Exchange, call: WriteCall, judgements: Sequence[Judgement], answers: Sequence[Forwarded]
 ) -> int:
-    """Tell the client that not all of its write was admitted. 403 only when nothing of it was."""
+    """Tell the client what became of each claim. 403 only when nothing was admitted, 200 when everything was."""
     held = worst(judgements)
     responses = exchange.services.policy.responses
     by_status = {
+        Status.ACCEPT: 200,
+        Status.WARN: 200,
         Status.REVIEW: responses.review,
         Status.QUARANTINE: responses.quarantine,
         Status.REJECT: responses.reject,
     }
-    status = by_status[held.decision.status] if not answers else responses.review
+    is_partly_held = bool(answers) and not held.decision.status.is_admitted
+    status = responses.review if is_partly_held else by_status[held.decision.status]
     body = {
         **{key: value for key, value in described(held).items() if key != "locator"},
         "dataset_name": call.dataset,

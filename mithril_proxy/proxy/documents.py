@@ -6,10 +6,12 @@ import asyncio
 from dataclasses import dataclass
 
 from mithril_proxy.cognee.writes import WriteCall, unread_files, with_text
+from mithril_proxy.errors import Refused
 from mithril_proxy.extract.kinds import document_kind
 from mithril_proxy.extract.process import Extractor, NoText
 from mithril_proxy.extract.worker import Bounds
 from mithril_proxy.policy import Policy
+from mithril_proxy.secrets import SecretGuard
 from mithril_proxy.types import Finding
 
 UNREAD_SEVERITY = 0.3  # says why a claim is opaque; what becomes of opaque claims is the policy's cap
@@ -53,3 +55,19 @@ class DocumentReader:
                 continue
             call = with_text(call, piece.claim_id, text, keeps_original=self.forwards_original)
         return call, tuple(findings)
+
+
+async def refuse_leaking_files(call: WriteCall, guard: SecretGuard) -> None:
+    """Return when no opaque file shows a credential in its bytes. Raises Refused (`credential_in_file`).
+
+    An opaque file cannot be redacted, and it would wait in the database as it is.
+    """
+    for piece in unread_files(call):
+        found = await guard.redact_async((piece.blob or b"").decode("latin-1"))
+        if found.hits:
+            kinds = ", ".join(sorted({hit.kind for hit in found.hits}))
+            raise Refused(
+                f"{piece.place}: cannot be read as text and shows what looks like a credential ({kinds}); "
+                "take it out, or send the file as text",
+                code="credential_in_file",
+            )

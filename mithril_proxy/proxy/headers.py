@@ -19,6 +19,7 @@ HOP_BY_HOP = frozenset(
         b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade",
     }
 )  # fmt: skip
+REPORT_HEADER = b"x-mithril-report"  # `items`: the answer to a write is Mithril's own, with the decision on each claim
 NEVER_FORWARDED = HOP_BY_HOP | {
     b"expect",
     b"forwarded",
@@ -27,6 +28,7 @@ NEVER_FORWARDED = HOP_BY_HOP | {
     b"x-original-url",
     b"x-rewrite-url",
     b"x-mithril-source",
+    REPORT_HEADER,
 }
 CREDENTIALS = frozenset((b"authorization", b"x-api-key", b"cookie"))
 BODY_HEADERS = frozenset((b"content-length", b"content-type", b"content-encoding", b"content-md5", b"digest"))

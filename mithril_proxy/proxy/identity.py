@@ -54,6 +54,14 @@ class Identity:
     findings: tuple[Finding, ...] = ()
 
 
+class Identifies(Protocol):
+    """Finds out who sends a request."""
+
+    async def identify(self, headers: RawHeaders, peer: str | None) -> Identity:
+        """The sender of a request with these headers. Raises RequestError, StoreUnavailable."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Identifier:
     """Finds out who sends a request."""

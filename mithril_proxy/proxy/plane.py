@@ -26,7 +26,7 @@ from mithril_proxy.proxy.services import Edge, Services
 from mithril_proxy.proxy.upstream import Upstream
 from mithril_proxy.proxy.websockets import relay_websocket
 from mithril_proxy.proxy.writes import take_write
-from mithril_proxy.store.interface import Store
+from mithril_proxy.store.desk import DeskStore
 from mithril_proxy.telemetry import Metrics
 from mithril_proxy.types import Mode
 
@@ -53,7 +53,7 @@ class DataPlane:
     def __init__(
         self,
         services: Services,
-        store: Store,
+        store: DeskStore,
         upstream: Upstream,
         metrics: Metrics,
         clock: Clock,

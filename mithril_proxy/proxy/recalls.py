@@ -19,6 +19,7 @@ from mithril_proxy.proxy.events import relay_events
 from mithril_proxy.proxy.exchange import Exchange
 from mithril_proxy.proxy.headers import header, rebuilt_request_headers, rewritten_response_headers
 from mithril_proxy.proxy.passthrough import pass_through
+from mithril_proxy.proxy.receipts import keep_receipts
 from mithril_proxy.proxy.scrub import (
     INLINE_ANSWER_BYTES,
     MAX_ANSWER_BYTES,
@@ -85,21 +86,23 @@ async def _send_scrubbed(exchange: Exchange, answer: UpstreamAnswer, call: Recal
     is_large = len(raw) > INLINE_ANSWER_BYTES
     scrubber = Scrubber(exchange.services.guard)
     parsed = await asyncio.to_thread(_parsed, raw) if is_large else _parsed(raw)
+    shown: object = None
     if parsed is NO_JSON:
         body = _unparsed(raw, scrubber, is_error=answer.status >= 400)
     else:
         admitted = await exchange.edge.store.admitted_among(list(receipts_in(parsed)))
 
-        def scrub() -> bytes:
+        def scrub() -> tuple[bytes, object]:
             return shown_answer(parsed, scrubber, call, tags, admitted)
 
-        body = await asyncio.to_thread(scrub) if is_large else scrub()
+        body, shown = await asyncio.to_thread(scrub) if is_large else scrub()
     await note_scrubbed(exchange, scrubber)
     headers = exchange.client_headers(answer.headers)
     if call.wants_stream and answer.status == 200:
         body = b'event: stage\ndata: {"stage": "retrieving"}\n\nevent: final\ndata: {"results": ' + body + b"}\n\n"
         headers = [*(pair for pair in headers if pair[0].lower() != b"content-type"), *EVENT_HEADERS]
     await send_bytes(exchange.request.send, answer.status, rewritten_response_headers(headers, len(body)), body)
+    await keep_receipts(exchange, shown)
     return answer.status
 
 
@@ -117,8 +120,13 @@ def _unparsed(raw: bytes, scrubber: Scrubber, *, is_error: bool) -> bytes:
     return scrubber.text(raw.decode("utf-8", "replace")).encode()
 
 
-def shown_answer(parsed: object, scrubber: Scrubber, call: RecallCall, tags: Tags, admitted: frozenset[str]) -> bytes:
-    """A recall's answer without memories that are not verified or that the ledger does not know, and scrubbed."""
+def shown_answer(
+    parsed: object, scrubber: Scrubber, call: RecallCall, tags: Tags, admitted: frozenset[str]
+) -> tuple[bytes, object]:
+    """A recall's answer without memories that are not verified or that the ledger does not know, and scrubbed.
+
+    As it is sent, and with all that is in it.
+    """
     kept = filter_answer(
         parsed,
         search_type=call.search_type,
@@ -127,13 +135,18 @@ def shown_answer(parsed: object, scrubber: Scrubber, call: RecallCall, tags: Tag
         redact=scrubber.value,
         admitted=admitted,
     )
-    return orjson.dumps(joined_chunks(kept.answer) if call.joins_chunks else kept.answer)
+    return orjson.dumps(joined_chunks(kept.answer) if call.joins_chunks else kept.answer), kept.answer
 
 
 async def _send_events(exchange: Exchange, answer: UpstreamAnswer, call: RecallCall, tags: Tags) -> int:
     """Relay a recall's event stream: unverified memories dropped from its results, every frame scrubbed."""
 
-    def verified(results: object) -> object:
-        return without_unverified(results, search_type=call.search_type, scopes=call.scopes, tags=tags)
+    shown: list[object] = []
 
-    return await relay_events(exchange, answer, verified)
+    def verified(results: object) -> object:
+        shown.append(without_unverified(results, search_type=call.search_type, scopes=call.scopes, tags=tags))
+        return shown[-1]
+
+    status = await relay_events(exchange, answer, verified)
+    await keep_receipts(exchange, shown)
+    return status

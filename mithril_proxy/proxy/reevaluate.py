@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +21,10 @@ from mithril_proxy.proxy.headers import RawHeaders
 from mithril_proxy.proxy.probe import UpstreamMemory
 from mithril_proxy.proxy.release import Releases
 from mithril_proxy.secrets import SecretGuard
-from mithril_proxy.store.interface import Page, QuarantineFilter, Store
+from mithril_proxy.store.desk import REEVALUATE_ROUTE, DeskStore
 from mithril_proxy.types import Annotation, Claim, Mode, Provenance, QuarantineEntry, ReviewState
 
 REVIEWER = "re-evaluation"
-ROUTE = "reevaluate"
 BATCH = 50
 
 
@@ -42,7 +41,7 @@ class Reevaluation:
 class Reevaluator:
     """Judges held claims again."""
 
-    store: Store
+    store: DeskStore
     firewall: Firewall
     releases: Releases
     guard: SecretGuard
@@ -59,6 +58,8 @@ class Reevaluator:
             raise InvalidTransition(f"{entry.id} is {entry.state}; only pending claims are judged again")
         judgement = await self._judge(entry)
         await self.store.record(judgement.decision)
+        if not is_missing_evidence(judgement.decision.reasons):
+            await self.store.mark_reevaluated(entry.id, judgement.decision.id)
         if not (release and judgement.decision.status.is_admitted):
             return Reevaluation(entry, judgement)
         reason = (
@@ -69,18 +70,17 @@ class Reevaluator:
     async def heal(self) -> int:
         """Judge again, and release where they pass, the entries held for missing evidence alone. How many went out.
 
-        Stops at the first entry whose evidence is missing still, and at the first that cannot be forwarded.
+        Each is judged until its evidence was complete once; what it got then stands for a reviewer to see. Stops at the
+        first entry whose evidence is missing still, and at the first that cannot be forwarded.
         """
         released = 0
-        for entry in await self.store.quarantine(Page(limit=BATCH), QuarantineFilter()):
-            if not is_held_for_missing_evidence(entry):
-                continue
+        for entry in await self.store.awaiting_evidence(BATCH):
             try:
                 result = await self.reevaluate(entry, release=True)
             except MithrilError:
                 return released
             released += result.is_released
-            if any(finding.rule.endswith(UNAVAILABLE_SUFFIX) for finding in result.judgement.decision.findings):
+            if is_missing_evidence(result.judgement.decision.reasons):
                 return released
         return released
 
@@ -104,13 +104,13 @@ class Reevaluator:
             self.guard,
             datasets=(entry.dataset,) if entry.dataset else (),
         )
-        call = Call(entry.id, ROUTE, Mode.OBSERVE)
+        call = Call(entry.id, REEVALUATE_ROUTE, Mode.OBSERVE)
         return await self.firewall.inspect(claim, provenance, memory=memory, call=call)
 
 
-def is_held_for_missing_evidence(entry: QuarantineEntry) -> bool:
-    """True when evidence was missing at the decision that held the entry."""
-    return any(reason.endswith(UNAVAILABLE_SUFFIX) for reason in entry.reasons)
+def is_missing_evidence(reasons: Sequence[str]) -> bool:
+    """True when a decision for these reasons lacked evidence."""
+    return any(reason.endswith(UNAVAILABLE_SUFFIX) for reason in reasons)
 
 
 def strings_in(value: object, path: str = "prepared") -> Iterator[tuple[str, str]]:

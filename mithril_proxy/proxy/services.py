@@ -11,12 +11,14 @@ from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.firewall import Firewall
 from mithril_proxy.policy import Policy
 from mithril_proxy.proxy.documents import DocumentReader
-from mithril_proxy.proxy.identity import Identifier
+from mithril_proxy.proxy.identity import Identifies
+from mithril_proxy.proxy.release import Releases
 from mithril_proxy.proxy.reserved import KnownSources
 from mithril_proxy.proxy.upstream import Upstream
 from mithril_proxy.secrets import SecretGuard
-from mithril_proxy.store.interface import Store
+from mithril_proxy.store.desk import DeskStore
 from mithril_proxy.telemetry import Metrics
+from mithril_proxy.types import Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +27,9 @@ class Services:
 
     policy: Policy
     guard: SecretGuard
+    judge: Judge
     firewall: Firewall
-    identifier: Identifier
+    identifier: Identifies
     known_sources: KnownSources
     service_key: str | None
     documents: DocumentReader
@@ -35,12 +38,16 @@ class Services:
         """The tag rules with every source name reserved. Raises StoreUnavailable."""
         return Tags(self.policy.forward, sources=await self.known_sources.names())
 
+    def releases(self, store: DeskStore, upstream: Upstream) -> Releases:
+        """What a reviewer can do under this policy."""
+        return Releases(store, upstream, self.policy, self.guard, self.service_key)
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:
     """What lasts as long as the process."""
 
-    store: Store
+    store: DeskStore
     upstream: Upstream
     metrics: Metrics
     clock: Clock

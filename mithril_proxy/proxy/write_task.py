@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from mithril_proxy.cognee.prepared import PreparedWrite
 from mithril_proxy.cognee.sessions import Standing
+from mithril_proxy.cognee.stored import places_of
 from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.cognee.writes import WriteCall, forward_tags, prepare
 from mithril_proxy.errors import UpstreamUnavailable
@@ -20,10 +22,10 @@ from mithril_proxy.proxy.answers import send_error
 from mithril_proxy.proxy.diverted import send_admitted, send_diverted, send_unforwarded
 from mithril_proxy.proxy.exchange import Exchange
 from mithril_proxy.proxy.forward import Forwarded, forward_write
-from mithril_proxy.proxy.headers import rebuilt_request_headers
+from mithril_proxy.proxy.headers import REPORT_HEADER, header, rebuilt_request_headers
 from mithril_proxy.proxy.probe import UpstreamMemory
 from mithril_proxy.proxy.sessions import keep_standing
-from mithril_proxy.store.interface import Outcome
+from mithril_proxy.store.interface import Outcome, StoredMemory
 from mithril_proxy.types import Claim, Finding, Status
 
 
@@ -70,7 +72,8 @@ class WriteTask:
                 return await send_admitted(self.exchange, judgements, answers[-1])
         if answers:
             await keep_standing(self.exchange, self.call, self.standing)
-        if _diverted(judgements):
+        wants_report = header(self.exchange.request.headers, REPORT_HEADER) == b"items"
+        if wants_report or _diverted(judgements):
             return await send_diverted(self.exchange, self.call, judgements, answers)
         return await send_admitted(self.exchange, judgements, *answers)
 
@@ -147,9 +150,24 @@ class WriteTask:
         except UpstreamUnavailable as error:
             await self._note(group.judgements, Outcome("upstream_error", None, {"reason": str(error)}))
             raise
+        if forwarded.is_success:
+            await self._keep_places(group, forwarded)
         kind = "forwarded" if forwarded.is_success else "upstream_error"
         await self._note(group.judgements, Outcome(kind, forwarded.status))
         return forwarded
+
+    async def _keep_places(self, group: Group, forwarded: Forwarded) -> None:
+        """Keep where the claims of a group lie now, so that they can be withdrawn."""
+        places = places_of(group.prepared, forwarded.body)
+        if len(places) != len(group.judgements):
+            return  # turns of a session: they lie in no document of their own
+        principal = self.exchange.identity.provenance.principal
+        await self.exchange.edge.store.record_stored(
+            [
+                StoredMemory(one.decision.id, principal, place.dataset, place.filename, place.dataset_id, place.data_id)
+                for one, place in zip(group.judgements, places, strict=True)
+            ]
+        )
 
     async def _abandon(self, groups: Sequence[Group]) -> None:
         """Record that groups were not tried, because one before them failed."""
@@ -157,8 +175,8 @@ class WriteTask:
             await self._note(group.judgements, Outcome("not_forwarded"))
 
     async def _note(self, judgements: Sequence[Judgement], outcome: Outcome) -> None:
-        for judgement in judgements:
-            await self.exchange.edge.store.record_outcome(judgement.decision.id, outcome)
+        record = self.exchange.edge.store.record_outcome
+        await asyncio.gather(*(record(judgement.decision.id, outcome) for judgement in judgements))  # one commit
 
 
 def _receipts(judgements: Sequence[Judgement]) -> Mapping[str, str]:

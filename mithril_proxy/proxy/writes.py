@@ -15,6 +15,7 @@ from mithril_proxy.cognee.tags import Tags
 from mithril_proxy.cognee.writes import Rules, WriteCall, decode_write, prepare
 from mithril_proxy.errors import RequestError
 from mithril_proxy.proxy.diverted import send_admitted
+from mithril_proxy.proxy.documents import refuse_leaking_files
 from mithril_proxy.proxy.exchange import Exchange
 from mithril_proxy.proxy.forward import forward_write
 from mithril_proxy.proxy.passthrough import pass_through
@@ -45,6 +46,7 @@ async def take_write(exchange: Exchange) -> int:
     if not call.claims:
         return await _forward_plain(exchange, call)
     call, unread = await exchange.services.documents.read(call)
+    await refuse_leaking_files(call, exchange.services.guard)
     task = WriteTask(exchange, call, tags, await standing_once_written(exchange, call), unread)
     # A server that stops or a client that goes does not cut a decided write in two.
     return await asyncio.shield(asyncio.ensure_future(task.run()))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from mithril_proxy.clock import Clock
+from mithril_proxy.store.desk import DeskStore
 from mithril_proxy.store.incidents import IncidentRules
 from mithril_proxy.store.interface import Store
 
 BUSY_TIMEOUT_S = 5.0  # then the callers of that write are told 503
 
-__all__ = ["IncidentRules", "Store", "open_store"]
+__all__ = ["DeskStore", "IncidentRules", "Store", "open_store"]
 
 
 async def open_store(
@@ -18,7 +19,7 @@ async def open_store(
     create: bool = True,
     busy_timeout_s: float = BUSY_TIMEOUT_S,
     incident_rules: IncidentRules | None = None,
-) -> Store:
+) -> DeskStore:
     """The store behind `url` (sqlite+aiosqlite:///FILE or postgresql+asyncpg://…), its schema brought up to date.
 
     With `create=False` nothing is made or upgraded; `busy_timeout_s` is how long a write waits for another process.

@@ -18,7 +18,8 @@ from mithril_proxy.audit import GENESIS, WRITER_KIND, Link, canonical, opening, 
 from mithril_proxy.store.bulk import insert_rows
 from mithril_proxy.store.incidents import IncidentRules
 from mithril_proxy.store.reputation import Move, apply_moves
-from mithril_proxy.store.schema import audit, decisions, incident_log, quarantine, reputation_events
+from mithril_proxy.store.schema import audit, decisions, incident_log, memories, quarantine, receipts, reputation_events
+from mithril_proxy.store.tallying import add_tallies
 
 _MARK_OUTCOME = (
     update(decisions)
@@ -68,6 +69,8 @@ class Changes:
     moves: list[Move] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     incidents: list[dict[str, Any]] = field(default_factory=list)
+    memories: list[dict[str, Any]] = field(default_factory=list)
+    receipts: list[dict[str, Any]] = field(default_factory=list)
     audit: list[AuditEntry] = field(default_factory=list)
 
     def extend(self, other: Changes) -> None:
@@ -78,6 +81,8 @@ class Changes:
         self.moves += other.moves
         self.events += other.events
         self.incidents += other.incidents
+        self.memories += other.memories
+        self.receipts += other.receipts
         self.audit += other.audit
 
 
@@ -86,8 +91,11 @@ def apply(connection: Connection, changes: Changes, *, link: Link, at: str, rule
     moved = apply_moves(connection, changes.moves, rules)
     incidents = changes.incidents + moved.incidents
     insert_rows(connection, decisions, changes.decisions)
+    add_tallies(connection, changes.decisions)
     insert_rows(connection, quarantine, changes.held)
     insert_rows(connection, reputation_events, changes.events + moved.events)
+    insert_rows(connection, memories, changes.memories)
+    insert_rows(connection, receipts, changes.receipts)
     if changes.outcomes:
         connection.execute(_MARK_OUTCOME, changes.outcomes)
     if incidents:

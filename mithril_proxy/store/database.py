@@ -7,23 +7,27 @@ from sqlalchemy import Connection, text
 from mithril_proxy.clock import Clock
 from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.store import BUSY_TIMEOUT_S
+from mithril_proxy.store.afterwards import Afterwards
 from mithril_proxy.store.changes import Changes
 from mithril_proxy.store.decisions import Decisions
+from mithril_proxy.store.desk import DeskStore
 from mithril_proxy.store.engines import create_file, database_file, open_transactions, parse_url
 from mithril_proxy.store.incidents import IncidentRules
-from mithril_proxy.store.interface import Store
+from mithril_proxy.store.keeping import Keeping
 from mithril_proxy.store.migrate import migrate
+from mithril_proxy.store.operators import Operators
 from mithril_proxy.store.reads import open_reads
+from mithril_proxy.store.registry import Registry
 from mithril_proxy.store.releases import Releases
 from mithril_proxy.store.sessions import Sessions
-from mithril_proxy.store.sources import Sources
+from mithril_proxy.store.statistics import Statistics
 from mithril_proxy.store.trail import Trail
 from mithril_proxy.store.writer import Writer
 
 _TOUCH = text("UPDATE alembic_version SET version_num = version_num")
 
 
-class Database(Decisions, Sources, Sessions, Releases, Trail):
+class Database(Decisions, Registry, Sessions, Releases, Keeping, Afterwards, Trail, Operators, Statistics):
     """One open database, SQLite or PostgreSQL. Made by `mithril_proxy.store.open_store`."""
 
     @property
@@ -48,7 +52,7 @@ async def open_database(
     create: bool = True,
     busy_timeout_s: float = BUSY_TIMEOUT_S,
     incident_rules: IncidentRules | None = None,
-) -> Store:
+) -> DeskStore:
     """What `mithril_proxy.store.open_store` promises."""
     parsed = parse_url(url)
     path = database_file(parsed)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, delete, func, or_, select, true, update
 
 from mithril_proxy.errors import NotFound
 from mithril_proxy.quarantine import AUDIT_KINDS, check_move, check_reconsider
@@ -16,7 +16,7 @@ from mithril_proxy.store.part import Part
 from mithril_proxy.store.reads import rows_of
 from mithril_proxy.store.reputation import Move, inverse
 from mithril_proxy.store.rows import Row, entry_of, readable, step_of, step_text, time_of, time_text
-from mithril_proxy.store.schema import quarantine
+from mithril_proxy.store.schema import quarantine, release_proposals
 from mithril_proxy.types import Provenance, QuarantineEntry, ReviewState
 
 CheckStep = Callable[[ReviewState, ReviewState], None]
@@ -47,27 +47,21 @@ class Held(Part):
         return frozenset(str(row["claim_digest"]) for row in await self._read(query))
 
     async def held_groups(self, page: Page, where: QuarantineFilter) -> Sequence[HeldGroup]:
-        """Held claims grouped by text, the one with the newest entry first; `page.before` is a `newest_id`."""
-        newest = func.max(quarantine.c.id)
-        query = (
-            narrowed(
-                select(
-                    quarantine.c.claim_digest,
-                    func.count().label("entries"),
-                    func.count(quarantine.c.principal.distinct()).label("principals"),
-                    newest.label("newest_id"),
-                    func.min(quarantine.c.created_at).label("first_at"),
-                    func.max(quarantine.c.created_at).label("last_at"),
-                ),
-                where,
-            )
-            .group_by(quarantine.c.claim_digest)
-            .order_by(newest.desc())
-            .limit(page.limit)
-        )
+        """Held claims grouped by text, the one with the newest entry first; `page.before` is a `newest_id`.
+
+        Walks the listing from its end and keeps what has no newer copy, so that a page costs what it shows.
+        """
+        newer = quarantine.alias("newer")
+        copies = narrowed(select(newer.c.id), where, newer)
+        copies = copies.where(newer.c.claim_digest == quarantine.c.claim_digest, newer.c.id > quarantine.c.id)
+        query = narrowed(select(quarantine.c.id, quarantine.c.claim_digest), where)
+        query = query.where(~copies.exists()).order_by(quarantine.c.id.desc()).limit(page.limit)
         if page.before is not None:
-            query = query.having(newest < page.before)
-        return [_group_of(row) for row in await self._read(query)]
+            query = query.where(quarantine.c.id < page.before)
+        newest = await self._read(query)
+        digests = [row["claim_digest"] for row in newest]
+        groups = {row["claim_digest"]: _group_of(row) for row in await self._read(_grouped(digests, where))}
+        return [groups[digest] for digest in digests if digest in groups]
 
     async def review(
         self,
@@ -101,19 +95,26 @@ class Held(Part):
 
     async def expire_held(self, before: datetime, *, limit: int = 500) -> int:
         """Expire claims that have waited since before `before`, oldest first; how many there were, at most `limit`."""
+        return await self._expire(quarantine.c.created_at < time_text(before), limit, "its time in quarantine ran out")
+
+    async def expire_surplus(self, count: int) -> int:
+        """Expire the `count` oldest pending claims; how many there were."""
+        return await self._expire(true(), count, "too many claims are waiting; the oldest make room")
+
+    async def _expire(self, condition: ColumnElement[bool], limit: int, reason: str) -> int:
         expired: list[str] = []
 
         def expire(connection: Connection) -> Changes:
             at = self._now()
             waiting = (
                 select(quarantine.c.id)
-                .where(quarantine.c.state == ReviewState.PENDING.value, quarantine.c.created_at < time_text(before))
+                .where(quarantine.c.state == ReviewState.PENDING.value, condition)
                 .order_by(quarantine.c.id)
                 .limit(limit)
             )
             expired[:] = (connection.execute(waiting)).scalars().all()
             columns = {"state": ReviewState.EXPIRED.value, "reviewed_at": at, "reviewer": "mithril"}
-            columns["review_reason"] = "its time in quarantine ran out"
+            columns["review_reason"] = reason
             connection.execute(update(quarantine).where(quarantine.c.id.in_(expired)).values(columns))
             payload = {"from": ReviewState.PENDING.value, "to": ReviewState.EXPIRED.value, "reviewer": "mithril"}
             return Changes(audit=[AuditEntry(at, "expire", quarantine_id, payload) for quarantine_id in expired])
@@ -136,24 +137,41 @@ class Held(Part):
             columns = {**reviewed(reviewer, reason, self._now()), "state": state.value, "is_grant": False}
             columns |= {"review_step": step_text(step), "release_key": None, "grant_used_by": None}
             set_columns(connection, quarantine_id, columns)
+            connection.execute(delete(release_proposals).where(release_proposals.c.quarantine_id == quarantine_id))
             return reviewed_changes(row, state, columns, steps=_steps(row, step))
 
         await self._writer.run(conclude)
         return await self.held(quarantine_id)
 
 
-def narrowed(query: Select[Any], where: QuarantineFilter) -> Select[Any]:
-    """`query` with the conditions of a filter."""
+def _grouped(digests: Sequence[str], where: QuarantineFilter) -> Select[Any]:
+    """What there is to say of each group of entries with one of these texts."""
+    columns = quarantine.c
+    counted = select(
+        columns.claim_digest,
+        func.count().label("entries"),
+        func.count(columns.principal.distinct()).label("principals"),
+        func.max(columns.id).label("newest_id"),
+        func.min(columns.created_at).label("first_at"),
+        func.max(columns.created_at).label("last_at"),
+    )
+    return narrowed(counted, where).where(columns.claim_digest.in_(digests)).group_by(columns.claim_digest)
+
+
+def narrowed(query: Select[Any], where: QuarantineFilter, rows: FromClause = quarantine) -> Select[Any]:
+    """`query` with the conditions of a filter on `rows`, the quarantine or an alias of it."""
     if where.state is not None:
-        query = query.where(quarantine.c.state == where.state.value)
+        query = query.where(rows.c.state == where.state.value)
     if where.source is not None:
-        query = query.where(quarantine.c.source == where.source)
+        query = query.where(rows.c.source == where.source)
     if where.status is not None:
-        query = query.where(quarantine.c.status == where.status.value)
+        query = query.where(rows.c.status == where.status.value)
+    if where.claim_digest is not None:
+        query = query.where(rows.c.claim_digest == where.claim_digest)
     if where.contains is not None:
-        query = query.where(quarantine.c.text.icontains(readable(where.contains), autoescape=True))
+        query = query.where(rows.c.text.icontains(readable(where.contains), autoescape=True))
     if where.reasons:
-        named = (quarantine.c.reasons.contains(f'"{reason}"', autoescape=True) for reason in where.reasons)
+        named = (rows.c.reasons.contains(f'"{reason}"', autoescape=True) for reason in where.reasons)
         query = query.where(or_(*named))
     return query
 

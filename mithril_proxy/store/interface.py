@@ -89,6 +89,46 @@ class Incident:
 
 
 @dataclass(frozen=True, slots=True)
+class RegisteredSource:
+    """A source as it is moved from one database to another: no reputation, which is earned where it is used."""
+
+    name: str
+    prior: float
+    may_declare: tuple[str, ...] = ()
+    key_digests: tuple[str, ...] = ()
+    is_frozen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMemory:
+    """Where an admitted claim lies in Cognee: its dataset and file name, and the ids that Cognee told.
+
+    `at` is when it was recorded: the store sets it.
+    """
+
+    decision_id: str
+    principal: str
+    dataset: str | None
+    filename: str | None
+    dataset_id: str | None = None
+    data_id: str | None = None
+    at: datetime | None = None
+    withdrawn_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """One memory that one recall showed. Ids only."""
+
+    at: datetime
+    request_id: str
+    principal: str
+    data_id: str
+    chunk_id: str | None = None
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
     """What stands in the database after a decision was recorded."""
 
@@ -113,6 +153,7 @@ class QuarantineFilter:
     status: Status | None = None
     contains: str | None = None
     reasons: tuple[str, ...] = ()
+    claim_digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +283,21 @@ class Store(Protocol):
 
     async def revoke_key(self, key_digest: str, *, reason: str) -> Source:
         """Take a key back for good. Raises NotFound when no such key is live."""
+        ...
+
+    async def set_prior(self, name: str, *, prior: float, reason: str) -> Source:
+        """Change the prior of a source; its reputation stays. Raises NotFound."""
+        ...
+
+    async def set_may_declare(self, name: str, may_declare: Sequence[str], *, reason: str) -> Source:
+        """Say which other sources a source may name. Raises NotFound."""
+        ...
+
+    async def import_source(self, entry: RegisteredSource, *, reason: str) -> Source:
+        """Register a source as it is registered elsewhere, its keys too; what is known here already stays.
+
+        Raises InvalidTransition when its name is reserved, or a key of it belongs to another source here.
+        """
         ...
 
     async def reputation_events(self, principal: str, page: Page) -> Sequence[ReputationEvent]:
@@ -381,6 +437,53 @@ class Store(Protocol):
         self, *, since: datetime | None = None, after: int | None = None, limit: int = 100
     ) -> Sequence[Incident]:
         """Rows of the view `incidents`, newest first; with `after`, those behind that id, oldest first."""
+        ...
+
+    # --- after the fact --------------------------------------------------------------------------------------------
+    async def record_stored(self, stored: Sequence[StoredMemory]) -> None:
+        """Keep where admitted claims lie. A claim that is stored again lies where it does now."""
+        ...
+
+    async def stored_of(
+        self, principal: str, *, after: str = "", limit: int = 500, withdrawn: bool = False
+    ) -> Sequence[StoredMemory]:
+        """Where the claims of a principal lie, oldest first, behind the decision `after`."""
+        ...
+
+    async def stored_by(self, decision_id: str) -> StoredMemory | None:
+        """Where the claim of a decision lies; None when it was never stored."""
+        ...
+
+    async def stored_by_others(self, memory: StoredMemory) -> int:
+        """How many decisions of other principals lie in Cognee as the same document."""
+        ...
+
+    async def all_stored(self, *, after: str = "", limit: int = 500) -> Sequence[StoredMemory]:
+        """Every claim that lies in Cognee still, oldest first, behind the decision `after`."""
+        ...
+
+    async def record_withdrawn(self, decision_id: str, *, data_id: str, operator: str, reason: str) -> None:
+        """Keep that a memory was deleted in Cognee, with its audit row."""
+        ...
+
+    async def record_receipts(self, shown: Sequence[Receipt]) -> None:
+        """Keep which memories a recall showed. Ids only; no audit row of their own."""
+        ...
+
+    async def receipts_of(self, data_ids: Sequence[str]) -> Sequence[Receipt]:
+        """The recalls that showed any of these memories, oldest first."""
+        ...
+
+    async def forget_receipts(self, before: datetime) -> int:
+        """Delete receipts of recalls before a time; how many there were."""
+        ...
+
+    async def output_cursor(self, name: str) -> int | None:
+        """The last audit row that an output was told; None when it is new."""
+        ...
+
+    async def move_output_cursor(self, name: str, cursor: int) -> None:
+        """Keep how far an output has come. It never goes back."""
         ...
 
     # --- life ------------------------------------------------------------------------------------------------------

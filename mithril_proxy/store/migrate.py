@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from mithril_proxy.errors import ConfigurationError
 from mithril_proxy.store.engines import Transactions
 
-REVISIONS = ("0001",)  # every schema this version knows, oldest first
+REVISIONS = ("0001", "0002", "0003")  # every schema this version knows, oldest first
 HEAD = REVISIONS[-1]
 MIGRATIONS = Path(__file__).parent / "migrations"
 

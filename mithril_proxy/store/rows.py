@@ -17,7 +17,7 @@ import orjson
 
 from mithril_proxy.audit import SealedRow
 from mithril_proxy.store.interface import AuditRow, Incident, ReputationEvent, ReputationStep, Source
-from mithril_proxy.types import Decision, HeldWrite, Memory, QuarantineEntry, ReviewState, Status
+from mithril_proxy.types import Decision, HeldWrite, Memory, QuarantineEntry, Relation, ReviewState, Status
 
 Row = Mapping[str, Any]
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -150,11 +150,17 @@ def entry_of(row: Row) -> QuarantineEntry:
         text=row["text"],
         reasons=tuple(json.loads(row["reasons"])),
         prepared=json.loads(row["prepared"]),
-        context=tuple(Memory(**memory) for memory in json.loads(row["context"])),
+        context=tuple(_memory_of(memory) for memory in json.loads(row["context"])),
         reviewed_at=None if reviewed_at is None else time_of(reviewed_at),
         reviewer=row["reviewer"],
         review_reason=row["review_reason"],
+        reevaluation=row["reevaluation"],
     )
+
+
+def _memory_of(stored: Mapping[str, Any]) -> Memory:
+    relation = stored.get("relation")
+    return Memory(**{**stored, "relation": None if relation is None else Relation(relation)})
 
 
 def step_text(step: ReputationStep | None) -> str | None:

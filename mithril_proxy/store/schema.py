@@ -108,7 +108,9 @@ quarantine = Table(
     Column("release_attempts", Integer(), nullable=False),
     Column("is_grant", Boolean(), nullable=False),
     _text("grant_used_by", nullable=True),
+    _text("reevaluation", nullable=True),
     Index("ix_quarantine_state", "state", "id"),
+    Index("ix_quarantine_state_digest", "state", "claim_digest", "id", "principal"),
     Index("ix_quarantine_state_source", "state", "source", "id"),
     Index("ix_quarantine_digest", "claim_digest", "principal"),
     Index("ix_quarantine_decision", "decision_id"),
@@ -165,6 +167,7 @@ reputation_events = Table(
     sqlite_autoincrement=True,
 )
 
+_IS_LIVE = text("revoked_at IS NULL")
 _IS_OPENING = text("kind = 'writer'")  # the first row of each chain: few among millions
 
 audit = Table(
@@ -185,6 +188,44 @@ audit = Table(
     sqlite_autoincrement=True,
 )
 
+memories = Table(
+    "memories",
+    metadata,
+    Column("decision_id", TEXT, primary_key=True),
+    _text("at"),
+    _text("principal"),
+    _text("dataset", nullable=True),
+    _text("dataset_id", nullable=True),
+    _text("filename", nullable=True),
+    _text("data_id", nullable=True),
+    _text("withdrawn_at", nullable=True),
+    Index("ix_memories_principal", "principal", "decision_id"),
+    Index("ix_memories_filename", "filename"),
+    sqlite_with_rowid=False,
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    Column("id", ROW_ID, primary_key=True, autoincrement=True),
+    _text("at"),
+    _text("request_id"),
+    _text("principal"),
+    _text("data_id"),
+    _text("chunk_id", nullable=True),
+    Index("ix_receipts_data", "data_id", "id"),
+    Index("ix_receipts_at", "at"),
+    sqlite_autoincrement=True,
+)
+
+audit_outputs = Table(
+    "audit_outputs",
+    metadata,
+    Column("name", TEXT, primary_key=True),
+    Column("cursor", BigInteger(), nullable=False),
+    _text("updated_at"),
+)
+
 incident_log = Table(
     "incident_log",
     metadata,
@@ -202,4 +243,54 @@ incident_log = Table(
     UniqueConstraint("kind", "principal", "period", name="uq_incident_log_period"),
     Index("ix_incident_log_at", "at"),
     sqlite_autoincrement=True,
+)
+
+decision_tallies = Table(
+    "decision_tallies",
+    metadata,
+    Column("hour", TEXT, primary_key=True),
+    Column("status", TEXT, primary_key=True),
+    Column("bucket", Integer(), primary_key=True, autoincrement=False),
+    Column("decisions", BigInteger(), nullable=False),
+    sqlite_with_rowid=False,
+)
+
+release_proposals = Table(
+    "release_proposals",
+    metadata,
+    Column("quarantine_id", TEXT, primary_key=True),
+    _text("at"),
+    _text("reviewer"),
+    _text("reason"),
+    _text("text", nullable=True),
+)
+
+admin_tokens = Table(
+    "admin_tokens",
+    metadata,
+    Column("digest", TEXT, primary_key=True),
+    _text("name"),
+    _text("scope"),
+    _text("created_at"),
+    _text("revoked_at", nullable=True),
+    Index(
+        "uq_admin_tokens_live_name",
+        "name",
+        unique=True,
+        sqlite_where=_IS_LIVE,
+        postgresql_where=_IS_LIVE,
+    ),
+)
+
+admin_sessions = Table(
+    "admin_sessions",
+    metadata,
+    Column("digest", TEXT, primary_key=True),
+    _text("token_digest"),
+    _text("name"),
+    _text("scope"),
+    _text("created_at"),
+    _text("expires_at"),
+    Index("ix_admin_sessions_expires", "expires_at"),
+    Index("ix_admin_sessions_token", "token_digest"),
 )

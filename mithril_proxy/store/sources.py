@@ -51,7 +51,7 @@ class Sources(Part):
         def register(connection: Connection) -> Changes:
             at = self._now()
             _refuse_known_key(connection, key_digest)
-            _register(connection, name, prior, may_declare, at)
+            register_source(connection, name, prior, may_declare, at)
             connection.execute(insert(source_keys).values(digest=key_digest, principal=name, created_at=at))
             payload = {"event": "key-issued", "key_digest": key_digest, "prior": prior}
             payload["may_declare"] = list(may_declare)
@@ -76,9 +76,9 @@ class Sources(Part):
         """Set a reputation by hand. Raises NotFound."""
 
         def reset(connection: Connection) -> Changes:
-            row = _source_row(connection, name)
+            row = source_row(connection, name)
             at = self._now()
-            _set(connection, name, reputation=reputation, updated_at=at)
+            set_source(connection, name, reputation=reputation, updated_at=at)
             moved = {"before": row["reputation"], "after": reputation}
             event = {"at": at, "principal": name, **moved, "reason": f"reset: {readable(reason)}", "decision_id": None}
             payload = {"event": "reset", "reason": reason, "reputation": moved}
@@ -139,11 +139,11 @@ class Sources(Part):
 
     async def _set_frozen(self, name: str, is_frozen: bool, event: str, reason: str) -> Source:
         def change(connection: Connection) -> Changes:
-            row = _source_row(connection, name)
+            row = source_row(connection, name)
             if row["is_frozen"] == is_frozen:
                 raise InvalidTransition(f"source {name!r} is {event} already")
             at = self._now()
-            _set(connection, name, is_frozen=is_frozen, updated_at=at)
+            set_source(connection, name, is_frozen=is_frozen, updated_at=at)
             return Changes(audit=[AuditEntry(at, "source", name, {"event": event, "reason": reason})])
 
         await self._writer.run(change)
@@ -179,14 +179,16 @@ def _one_source(rows: Sequence[Row]) -> Source:
     return source_of(rows[0], (row["digest"] for row in rows if row["digest"] is not None))
 
 
-def _source_row(connection: Connection, name: str) -> Row:
+def source_row(connection: Connection, name: str) -> Row:
+    """The row of a source; nobody else can change it before this transaction ends. Raises NotFound."""
     rows = rows_of(connection, select(sources).where(sources.c.principal == name))
     if not rows:
         raise NotFound(f"no source {name!r}")
     return rows[0]
 
 
-def _set(connection: Connection, name: str, /, **columns: Any) -> None:
+def set_source(connection: Connection, name: str, /, **columns: Any) -> None:
+    """Change columns of one source."""
     connection.execute(update(sources).where(sources.c.principal == name).values(columns))
 
 
@@ -195,7 +197,7 @@ def _refuse_known_key(connection: Connection, key_digest: str) -> None:
         raise InvalidTransition("this key was issued before; make a new one")
 
 
-def _register(connection: Connection, name: str, prior: float, may_declare: Sequence[str], at: str) -> None:
+def register_source(connection: Connection, name: str, prior: float, may_declare: Sequence[str], at: str) -> None:
     """Make the row of a source, or bring an existing one up to what is wanted."""
     rows = rows_of(connection, select(sources).where(sources.c.principal == name))
     known = json.loads(rows[0]["may_declare"]) if rows else []
@@ -203,9 +205,9 @@ def _register(connection: Connection, name: str, prior: float, may_declare: Sequ
     if not rows:
         connection.execute(insert(sources).values(_registered(name, prior, declared, at)))
     elif rows[0]["is_registered"]:
-        _set(connection, name, may_declare=declared, updated_at=at)
+        set_source(connection, name, may_declare=declared, updated_at=at)
     else:
-        _set(
+        set_source(
             connection,
             name,
             **{key: value for key, value in _registered(name, prior, declared, at).items() if key in _NEW_STANDING},

@@ -12,7 +12,7 @@ from benchmark.detection.measure import area_under_curve
 from benchmark.detection.origins import load_false_facts, load_pairs, load_rows
 from benchmark.detection.rows import Split, Tier
 
-DATA = Path(os.environ["MITHRIL_TEST_DATA"])
+DATA = Path(os.environ["MITHRIL_TEST_DATA"]) / "attacks"
 LEAST_DIVERTED = {Tier.T1: 0.58, Tier.T2: 0.24}
 MOST_FALSE_ALARMS = 0.01
 LEAST_FALSE_FACTS = 0.66

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from mithril_proxy.errors import JudgeUnavailable, StoreUnavailable, UpstreamTimeout, UpstreamUnavailable
-from mithril_proxy.policy import load_policy
 from mithril_proxy.store.interface import Page, QuarantineFilter
 from mithril_proxy.types import Memory, Mode, ReviewState, Verdict
 from tests.harness import SERVICE_KEY, Bench, FakeAnswer, FakeUpstream, Sent, bench, chunk, json_answer, multipart
@@ -280,10 +279,9 @@ async def test_an_upstream_that_refuses_an_admitted_write_is_heard(tmp_path: Pat
 
 async def test_a_held_claim_is_released_once_with_the_tags_of_an_accepted_one(setup: Bench) -> None:
     from mithril_proxy.errors import InvalidTransition
-    from mithril_proxy.proxy.release import Releases
 
     held = (await setup.remember(HONEST)).json()["quarantine_id"]
-    releases = Releases(setup.store, setup.upstream, load_policy(), SERVICE_KEY)
+    releases = setup.plane.services.releases(setup.store, setup.upstream)
     entry = await releases.release(held, reviewer="ada", reason="checked")
     assert entry.state is ReviewState.RELEASED
     [sent] = setup.upstream.sent
@@ -486,20 +484,16 @@ async def test_a_credential_in_older_memory_reaches_neither_judge_nor_database(s
 
 
 async def test_a_release_takes_the_blame_back_and_a_second_review_is_refused(setup: Bench) -> None:
-    from mithril_proxy.proxy.release import Releases
-
     held = (await setup.remember(HONEST)).json()["quarantine_id"]
     blamed = (await setup.store.source("unknown-agent/anonymous")).reputation
     assert blamed == pytest.approx(0.30 * 0.78)
-    await Releases(setup.store, setup.upstream, load_policy(), SERVICE_KEY).release(held, reviewer="ada", reason="ok")
+    await setup.plane.services.releases(setup.store, setup.upstream).release(held, reviewer="ada", reason="ok")
     assert (await setup.store.source("unknown-agent/anonymous")).reputation == pytest.approx(0.30 + 0.1 * 0.70)
 
 
 async def test_a_rejected_review_costs_trust_and_a_rejected_quarantine_no_more_than_it_did(setup: Bench) -> None:
-    from mithril_proxy.proxy.release import Releases
-
     await setup.register("chat", 0.60)
-    releases = Releases(setup.store, setup.upstream, load_policy(), SERVICE_KEY)
+    releases = setup.plane.services.releases(setup.store, setup.upstream)
     reviewed = (await setup.remember(HONEST, source="chat")).json()["quarantine_id"]
     quarantined = (await setup.remember(HONEST)).json()["quarantine_id"]
     for entry in (reviewed, quarantined):
@@ -568,3 +562,12 @@ async def test_chunks_as_events_are_checked_before_the_first_of_them_is_shown(se
     assert b"One." in reply.body
     assert b"Forged" not in reply.body
     assert b'"stream":false' in setup.upstream.sent[0].body
+
+
+async def test_a_file_that_cannot_be_read_and_shows_a_credential_is_kept_nowhere(setup: Bench) -> None:
+    content = b"\x00\x01PNG " + github_token().encode() + b" \x02\x00"
+    body, content_type = multipart([("datasetName", "main")], [("data", "photo.png", content)])
+    reply = await setup.call("POST", "/api/v1/add", source="wiki", headers=[("content-type", content_type)], body=body)
+    assert (reply.status, reply.json()["error"]) == (403, "credential_in_file")
+    assert github_token().encode() not in reply.body + setup.database_bytes()
+    assert setup.upstream.sent == []

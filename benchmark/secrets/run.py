@@ -275,9 +275,10 @@ def main() -> None:
     chosen = parser.parse_args()
     guard = load_guard([policies_folder() / "secrets.toml"])
     print("# Credential guard: results\n")
+    said = ["--data FOLDER"] * bool(chosen.data) + ["--gitleaks gitleaks.toml"] * bool(chosen.gitleaks)
     print(
-        f"`python benchmark/secrets/run.py --data FOLDER`, Python {platform.python_version()}. "
-        "All times are of one run on a shared machine: read the ratios."
+        f"`python {' '.join(['benchmark/secrets/run.py', *said, f'--cuts {chosen.cuts}'])}`, "
+        f"Python {platform.python_version()}. All times are of one run on a shared machine: read the ratios."
     )
     if chosen.data:
         rows = read_rows(chosen.data)

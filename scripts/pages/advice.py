@@ -24,6 +24,7 @@ ADVICE = {
     "http_404": "No such page of the admin plane.",
     "credential_in_address": "A path or query holds a credential, and addresses stand in logs; take it out and change it.",
     "credential_in_body": "This call goes on as it is and has no business with credentials; send it without.",
+    "credential_in_file": "A file that cannot be read as text shows a credential in its bytes; take it out and change it.",
     "http_405": "The page is there, the method is not.",
     "internal_error": "A fault in Mithril; nothing more was forwarded. The log has the request's id and the place.",
     "invalid_policy": "The policy cannot be used; the detail names file, key and reason.",

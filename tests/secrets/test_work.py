@@ -67,7 +67,7 @@ def test_eight_times_the_text_is_at_most_eight_times_the_work(counting: SecretGu
     readings, characters = work(counting, small)
     more_readings, more_characters = work(counting, small * 8)
     assert more_readings <= max(readings, MAX_VIEWS * 2)
-    assert more_characters <= 9 * max(characters, len(small))
+    assert more_characters <= 9 * max(characters, 2 * len(small))  # the larger may be cut, and read once more
     assert readings <= MAX_VIEWS * MAX_ROUNDS
 
 

@@ -19,7 +19,7 @@ from mithril_proxy.secrets.blobs import unpacked
 from mithril_proxy.secrets.engine import Engine
 from mithril_proxy.secrets.escapes import escapes, percent
 from mithril_proxy.secrets.hits import Hit, Redacted, RedactedValue, Span, merge
-from mithril_proxy.secrets.letters import letters
+from mithril_proxy.secrets.letters import LettersView, letters
 from mithril_proxy.secrets.rules import Rule, load_rules
 from mithril_proxy.secrets.structure import redact_value
 from mithril_proxy.secrets.views import View, substituted
@@ -117,7 +117,7 @@ class SecretGuard:
         return hmac.new(self.tag_key, value.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:_TAG_HEX]
 
 
-def _back(view: View, span: Span) -> Span:
+def _back(view: View | LettersView, span: Span) -> Span:
     return Span(view.start_of(span.start), view.end_of(span.end), span.rank)
 
 

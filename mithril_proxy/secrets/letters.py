@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from array import array
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import re2
 
@@ -30,12 +31,32 @@ _LETTERS = re2.compile(
 _DROPPED = re.compile(f"([{INVISIBLE}]+)")
 
 
-def letters(text: str) -> View | None:
+@dataclass(frozen=True)
+class LettersView:
+    """A text without disguises. The way back is worked out when something was found: letters keep their number."""
+
+    text: str
+    original: str = field(repr=False)
+
+    @cached_property
+    def _view(self) -> View | None:
+        return replaced(self.original, _DROPPED, _dropped)
+
+    def start_of(self, offset: int) -> int:
+        """Where the character at `offset` of the view begins in the original."""
+        return self._view.start_of(offset) if self._view else offset
+
+    def end_of(self, offset: int) -> int:
+        """Where the character before `offset` of the view ends in the original."""
+        return self._view.end_of(offset) if self._view else offset
+
+
+def letters(text: str) -> LettersView | None:
     """Invisible characters dropped, full-width and look-alike letters as the ASCII ones they pass for."""
     if text.isascii() or not _LETTERS.search(text.encode("utf-8", "surrogatepass")):
         return None
-    folded = text.translate({ord(letter): _plain(letter) for letter in set(text) if not letter.isascii()})
-    return replaced(folded, _DROPPED, _dropped) or View(folded, array("q", [len(text)]), array("q", [len(text)]), b"")
+    table = {ord(letter): _plain(letter) for letter in set(text) if not letter.isascii()}
+    return LettersView(text.translate(table), text)
 
 
 def _dropped(run: str) -> Decoded:
@@ -43,6 +64,8 @@ def _dropped(run: str) -> Decoded:
 
 
 def _plain(letter: str) -> str:
-    """The one letter that `letter` passes for."""
+    """The one letter that `letter` passes for; nothing when it cannot be seen."""
+    if _DROPPED.match(letter):
+        return ""
     plain = _LOOKALIKES.get(letter) or unicodedata.normalize("NFKC", letter)
     return plain if len(plain) == 1 else letter

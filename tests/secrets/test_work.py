@@ -84,12 +84,20 @@ def test_many_packed_runs_are_read_in_one_go(counting: SecretGuard) -> None:
 
 
 def test_a_view_has_one_piece_a_run() -> None:
-    for view in (percent("%41a " * 1000), escapes("\\u0041b " * 1000), letters("a\u200b" * 1000)):
+    for view in (percent("%41a " * 1000), escapes("\\u0041b " * 1000)):
         assert view is not None
         assert len(view.ends) == len(view.origin_ends) == 2 * len(view.widths) + 1 == 2001
     held = unpacked("aGVsbG8gdGhlcmUgeW91IA " * 1000)
     assert held is not None
     assert len(held.runs) == len(held.starts) == 1000
+
+
+def test_invisible_characters_are_left_out_with_the_way_back() -> None:
+    view = letters("a\u200b\u0410\u200d\u200db \uff21")
+    assert view is not None
+    assert view.text == "aAb A"
+    assert [view.start_of(at) for at in range(5)] == [0, 2, 5, 6, 7]
+    assert [view.end_of(at + 1) for at in range(5)] == [1, 3, 6, 7, 8]
 
 
 def test_a_view_leads_back_from_every_offset() -> None:

@@ -211,7 +211,7 @@ def build_services(settings: Settings, rules: Rules, store: DeskStore, recent: R
         policy=policy,
         guard=rules.guard,
         judge=rules.judge,
-        firewall=Firewall(stages, policy, clock, store, reputation_step),
+        firewall=Firewall(stages, policy, clock, store, reputation_step, store),
         identifier=Identifier(policy, store, service_key),
         known_sources=KnownSources(store, policy, clock),
         service_key=service_key,

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from mithril_proxy.chain.gate import UNAVAILABLE_SUFFIX, gate, score_findings
 from mithril_proxy.chain.inspection import Inspection, Stage
 from mithril_proxy.chain.score import freshness, trust_score
 from mithril_proxy.clock import Clock
+from mithril_proxy.grants import GrantBook, NoGrants, is_granted, spend_grant
 from mithril_proxy.policy import Policy
 from mithril_proxy.store.interface import Recorded, ReputationStep
 from mithril_proxy.types import (
@@ -32,6 +33,7 @@ from mithril_proxy.types import (
     Mode,
     Provenance,
     Signals,
+    Status,
     VerifiedMemory,
 )
 
@@ -84,6 +86,7 @@ class Firewall:
     clock: Clock
     recorder: Recorder
     step_of: StepOf
+    grants: GrantBook = field(default_factory=NoGrants)
 
     async def decide(
         self,
@@ -101,7 +104,7 @@ class Firewall:
         may be forwarded.
         """
         judgement = await self.inspect(claim, provenance, memory=memory, call=call, findings=findings)
-        return await asyncio.shield(asyncio.ensure_future(self._record(judgement, call, prepare)))
+        return await asyncio.shield(asyncio.ensure_future(self._settle(judgement, call, prepare)))
 
     async def inspect(
         self,
@@ -155,11 +158,21 @@ class Firewall:
             return _failed(stage, before, "evidence changed")
         return after
 
-    async def _record(self, judgement: Judgement, call: Call, prepare: PrepareHeld) -> Judgement:
+    async def _settle(self, judgement: Judgement, call: Call, prepare: PrepareHeld) -> Judgement:
+        """The judgement as it stands in the database, admitted where a grant is spent on it."""
+        held = _held(judgement, call, prepare)
+        if held is not None:
+            granted = await spend_grant(self.grants, judgement.decision, held.prepared)
+            if granted is not None:
+                findings = (*judgement.decision.findings, granted)
+                decision = replace(judgement.decision, status=Status.ACCEPT, findings=findings)
+                judgement, held = replace(judgement, decision=decision), None
+        return await self._record(judgement, held)
+
+    async def _record(self, judgement: Judgement, held: HeldWrite | None) -> Judgement:
         decision = judgement.decision
-        recorded = await self.recorder.record(
-            decision, held=_held(judgement, call, prepare), step=self.step_of(decision, self.policy)
-        )
+        step = None if is_granted(decision) else self.step_of(decision, self.policy)
+        recorded = await self.recorder.record(decision, held=held, step=step)
         return replace(judgement, quarantine_id=recorded.quarantine_id)
 
 

@@ -238,7 +238,10 @@ class HeldWrite:
 
 @dataclass(frozen=True, slots=True)
 class QuarantineEntry:
-    """One row of the quarantine as a reviewer sees it. `reevaluation` is the decision it got when judged again."""
+    """One row of the quarantine as a reviewer sees it. `reevaluation` is the decision it got when judged again.
+
+    A grant was released without a forward: the same write of the same principal may pass once.
+    """
 
     id: str
     decision_id: str
@@ -258,6 +261,7 @@ class QuarantineEntry:
     reviewer: str | None = None
     review_reason: str | None = None
     reevaluation: str | None = None
+    is_grant: bool = False
 
 
 class Judge(Protocol):

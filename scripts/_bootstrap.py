@@ -65,6 +65,8 @@ def test(arguments: Sequence[str]) -> int:
 def _run_pytest(python: Path, arguments: Sequence[str], lacking: dict[str, str], environment: dict[str, str]) -> int:
     for layer, what in lacking.items():
         print(f"\n*** NOT TESTED HERE: the {layer} layer, because this machine lacks {what} ***", flush=True)
+    for what in _lacking_tools():
+        print(f"\n*** NOT CHECKED HERE: {what} ***", flush=True)
     markers = ["-m", " and ".join(f"not {layer}" for layer in lacking)] if lacking else []
     coverage = [] if arguments else ["--cov", "--cov-report=term"]  # a part of the suite covers a part of the code
     command = [str(python), "-m", "pytest", *coverage, *markers, *arguments]
@@ -89,6 +91,19 @@ def _lacking_layers() -> dict[str, str]:
         lacking["browser"] = "Chromium (Debian: chromium chromium-driver)"
     if not (_has_postgres() or postgres.URL_VARIABLE in os.environ):
         lacking["postgres"] = "PostgreSQL (Debian: postgresql)"
+    return lacking
+
+
+def _lacking_tools() -> list[str]:
+    """Checks of the deploy files that need a program of this machine; the schemas are checked in any case."""
+    lacking = []
+    compose = shutil.which("docker") and subprocess.run(
+        ["docker", "compose", "version"], capture_output=True, check=False
+    )
+    if not compose or compose.returncode:
+        lacking.append("`docker compose config`, because this machine lacks docker's compose client")
+    if not shutil.which("systemd-analyze"):
+        lacking.append("the systemd unit by systemd itself, because this machine lacks systemd-analyze")
     return lacking
 
 

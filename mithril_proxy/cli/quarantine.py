@@ -232,4 +232,5 @@ def _report(entry: QuarantineEntry, as_json: bool) -> None:
     if as_json:
         print_json(entry)
     else:
-        click.echo(f"{entry.id}: {entry.state.value}")
+        how = " (granted: its source's next write of it passes, once)" if entry.is_grant else ""
+        click.echo(f"{entry.id}: {entry.state.value}{how}")

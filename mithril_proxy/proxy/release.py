@@ -5,7 +5,8 @@
 2. A release goes out with the service credential, with the tags of an accepted write: a person vouches for it.
 3. What a person decides is evidence: a release is a good write, and takes back what the decision that held it cost its
    source; a reject costs trust, unless that decision has cost it already.
-4. Where policy asks for a second reviewer, the first release is a proposal; another person's release confirms it, with
+4. Without a service credential, where Cognee asks for one, a release becomes a grant (`mithril_proxy.grants`).
+5. Where policy asks for a second reviewer, the first release is a proposal; another person's release confirms it, with
    the text that was proposed.
 """
 
@@ -112,7 +113,10 @@ class Releases:
             await self.store.abandon_release(release, Outcome("upstream_error", None, {"reason": str(error)}))
             raise
         if not forwarded.is_success:
-            await self._refused(release, forwarded)
+            refused = await self._refused(release, forwarded)
+            if correction is not None or forwarded.status not in (401, 403) or self.service_key is not None:
+                raise refused
+            return await self._grant(release.entry, reviewer, reason)
         await self._keep_place(release, forwarded)
         step = review_step(ReviewState.RELEASED, self.policy, was_blamed=await self._was_blamed(release.entry))
         return await self.store.finish_release(release, Outcome("forwarded", forwarded.status), step=step)
@@ -135,12 +139,18 @@ class Releases:
             ]
         )
 
-    async def _refused(self, release: Release, forwarded: Forwarded) -> None:
+    async def _grant(self, entry: QuarantineEntry, reviewer: str, reason: str) -> QuarantineEntry:
+        """Let the writer's own next attempt pass: Mithril has no credential to forward with."""
+        step = review_step(ReviewState.RELEASED, self.policy, was_blamed=await self._was_blamed(entry))
+        return await self.store.grant(entry.id, reviewer=reviewer, reason=reason, step=step)
+
+    async def _refused(self, release: Release, forwarded: Forwarded) -> ReleaseRefused:
+        """The claim pending again, and what to say of it."""
         await self.store.abandon_release(release, Outcome("upstream_error", forwarded.status))
         advice = ""
         if forwarded.status in (401, 403, 404) and self.service_key is None:
             advice = "; set MITHRIL_UPSTREAM_API_KEY to a Cognee API key that may write to this dataset"
-        raise ReleaseRefused(
+        return ReleaseRefused(
             f"Cognee answered {forwarded.status}: {_explanation(forwarded)}{advice}; the claim is pending again"
         )
 

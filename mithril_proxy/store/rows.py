@@ -155,6 +155,7 @@ def entry_of(row: Row) -> QuarantineEntry:
         reviewer=row["reviewer"],
         review_reason=row["review_reason"],
         reevaluation=row["reevaluation"],
+        is_grant=bool(row["is_grant"]),
     )
 
 

@@ -142,9 +142,9 @@ def test_a_backup_of_a_damaged_database_is_refused(source_url: str, tmp_path: Pa
         page = connection.execute("PRAGMA page_size").fetchone()[0]
     connection.close()
     with path.open("r+b") as raw:
-        raw.seek((root - 1) * page + page - 64)
-        raw.write(b"\xff" * 64)
-    with pytest.raises(StoreUnavailable):
+        raw.seek(root * page - 1)
+        raw.write(b"\x7f")
+    with pytest.raises(StoreUnavailable, match="damaged"):
         backup(source_url, tmp_path / "copy.db")
     assert not (tmp_path / "copy.db").exists()
 

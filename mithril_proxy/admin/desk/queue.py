@@ -86,7 +86,9 @@ class Queue:
         entry = await self.desk.operations.releases.release(
             request.path_params["id"], reviewer=operator_of(request).name, reason=body.reason, text=body.text
         )
-        return _back(entry, "released" if entry.state is ReviewState.RELEASED else "proposed")
+        if entry.state is not ReviewState.RELEASED:
+            return _back(entry, "proposed")
+        return _back(entry, "granted" if entry.is_grant else "released")
 
     async def reject(self, request: Request) -> Response:
         """Close it."""

@@ -25,6 +25,7 @@ from mithril_proxy.store.desk import Scope
 FOLDER = Path(__file__).parent
 SAID = {  # what a page says after a change; the address names it, so that nothing has to be remembered
     "released": "Released: the claim was forwarded to Cognee as verified memory.",
+    "granted": "Granted: without a credential of Mithril's own for Cognee, the source's next write of this passes, once.",
     "proposed": "Proposed. A second reviewer has to release this claim too.",
     "rejected": "Rejected.",
     "reconsidered": "The review was changed.",

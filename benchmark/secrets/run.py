@@ -50,6 +50,13 @@ HOSTILE = {
     "sk-": "sk-",
     "%41": "%41",
     "zero-width": "a\u200b",
+    "%41 (tiny runs)": "%41a ",
+    "unicode escape (tiny runs)": "\\u0041b ",
+    "&amp; (tiny runs)": "&amp;x",
+    "base64 (tiny runs)": "aGVsbG8gdGhlcmUgeW91IA ",
+    "random base64 (tiny runs)": "q80Zf3kP9vQ2mZt7LwR4sN ",
+    "all views mixed": "a\u200b%41\\u0041&amp;aGVsbG8gdGhlcmUgeW91IA ",
+    'password="': 'password="x y ',
 }
 WORDS = [
     "the",
@@ -268,9 +275,10 @@ def main() -> None:
     chosen = parser.parse_args()
     guard = load_guard([policies_folder() / "secrets.toml"])
     print("# Credential guard: results\n")
+    said = ["--data FOLDER"] * bool(chosen.data) + ["--gitleaks gitleaks.toml"] * bool(chosen.gitleaks)
     print(
-        f"`python benchmark/secrets/run.py --data FOLDER`, Python {platform.python_version()}. "
-        "All times are of one run on a shared machine: read the ratios."
+        f"`python {' '.join(['benchmark/secrets/run.py', *said, f'--cuts {chosen.cuts}'])}`, "
+        f"Python {platform.python_version()}. All times are of one run on a shared machine: read the ratios."
     )
     if chosen.data:
         rows = read_rows(chosen.data)

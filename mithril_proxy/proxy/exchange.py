@@ -8,7 +8,9 @@ from mithril_proxy.cognee.routes import Match
 from mithril_proxy.proxy.asgi import HttpRequest
 from mithril_proxy.proxy.headers import CREDENTIALS, RawHeaders, request_headers, response_headers
 from mithril_proxy.proxy.identity import Identity
+from mithril_proxy.proxy.screen import without_credentials
 from mithril_proxy.proxy.services import Edge, Services
+from mithril_proxy.types import Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,10 @@ class Exchange:
     def upstream_headers(self) -> RawHeaders:
         """The client's headers, cleaned, with the credentials that stand for it at the upstream."""
         cleaned = request_headers(self.request.headers, peer=self.request.peer, scheme=self.request.scheme)
-        return [*((key, value) for key, value in cleaned if key.lower() not in CREDENTIALS), *self.identity.credentials]
+        plain = [(key, value) for key, value in cleaned if key.lower() not in CREDENTIALS]
+        if self.services.policy.mode is Mode.ENFORCE:
+            plain = without_credentials(self.services.guard, plain)
+        return [*plain, *self.identity.credentials]
 
     def client_headers(self, upstream: RawHeaders) -> RawHeaders:
         """The upstream's headers as this client may see them."""

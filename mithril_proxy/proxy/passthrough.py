@@ -8,7 +8,9 @@ from mithril_proxy.proxy.asgi import Send
 from mithril_proxy.proxy.disconnect import UntilDisconnect
 from mithril_proxy.proxy.exchange import Exchange
 from mithril_proxy.proxy.headers import header
+from mithril_proxy.proxy.screen import is_screened, refuse_credentials_in_body
 from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
+from mithril_proxy.types import Mode
 
 BODILESS = frozenset((b"0", None))
 
@@ -16,9 +18,13 @@ BODILESS = frozenset((b"0", None))
 async def pass_through(exchange: Exchange, body: bytes | None = None) -> int:
     """Forward the request, streamed, or with a `body` that was read already. Returns the upstream's status.
 
-    Raises UpstreamUnavailable before the first byte of the answer; BodyTooLarge, ClientGone.
+    Raises UpstreamUnavailable before the first byte of the answer; RequestError, ClientGone.
     """
-    request = exchange.request
+    request, policy = exchange.request, exchange.services.policy
+    if body is None and policy.mode is Mode.ENFORCE and is_screened(exchange.match) and _has_body(exchange):
+        request.require_identity_encoding()
+        body = await request.body(policy.limits.max_body_bytes)
+        await refuse_credentials_in_body(exchange.services.guard, body)
     outgoing = UpstreamRequest(
         request.method, exchange.target(), exchange.upstream_headers(), body if body is not None else _body(exchange)
     )
@@ -29,9 +35,13 @@ async def pass_through(exchange: Exchange, body: bytes | None = None) -> int:
 
 def _body(exchange: Exchange) -> AsyncIterator[bytes] | None:
     """The client's body as it arrives; None when it announces none."""
+    limit_bytes = exchange.services.policy.limits.max_body_bytes
+    return exchange.request.chunks(limit_bytes) if _has_body(exchange) else None
+
+
+def _has_body(exchange: Exchange) -> bool:
     headers = exchange.request.headers
-    has_body = header(headers, b"content-length") not in BODILESS or header(headers, b"transfer-encoding") is not None
-    return exchange.request.chunks(exchange.services.policy.limits.max_body_bytes) if has_body else None
+    return header(headers, b"content-length") not in BODILESS or header(headers, b"transfer-encoding") is not None
 
 
 async def relay(exchange: Exchange, answer: UpstreamAnswer) -> None:

@@ -21,6 +21,7 @@ from mithril_proxy.proxy.exchange import Exchange
 from mithril_proxy.proxy.passthrough import pass_through
 from mithril_proxy.proxy.reads import answer_read
 from mithril_proxy.proxy.recalls import answer_recall
+from mithril_proxy.proxy.screen import refuse_credentials_in_address
 from mithril_proxy.proxy.services import Edge, Services
 from mithril_proxy.proxy.upstream import Upstream
 from mithril_proxy.proxy.websockets import relay_websocket
@@ -127,6 +128,7 @@ class DataPlane:
         if services.policy.mode is Mode.ENFORCE:
             check_open(match, services.policy.routes)
             _check_key(exchange)
+            refuse_credentials_in_address(services.guard, match, request.query)
         match match.operation:
             case Operation.WRITE:
                 await take_write(exchange)

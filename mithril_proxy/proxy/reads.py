@@ -15,6 +15,7 @@ from mithril_proxy.proxy.exchange import Exchange
 from mithril_proxy.proxy.headers import header, rewritten_response_headers
 from mithril_proxy.proxy.history import is_history, without_held_claims
 from mithril_proxy.proxy.passthrough import pass_through, relay
+from mithril_proxy.proxy.screen import refuse_credentials_in_body
 from mithril_proxy.proxy.scrub import INLINE_ANSWER_BYTES, MAX_ANSWER_BYTES, Scrubber, note_scrubbed
 from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
 from mithril_proxy.types import Mode
@@ -29,6 +30,7 @@ async def answer_read(exchange: Exchange) -> int:
         return await pass_through(exchange)
     request.require_identity_encoding()
     body = await request.body(exchange.services.policy.limits.max_body_bytes)
+    await refuse_credentials_in_body(exchange.services.guard, body)
     dropped = (b"accept-encoding", b"range", b"if-range", b"content-length", b"if-none-match", b"if-modified-since")
     headers = [pair for pair in exchange.upstream_headers() if pair[0].lower() not in dropped]
     outgoing = UpstreamRequest(

@@ -27,6 +27,7 @@ from mithril_proxy.proxy.scrub import (
     note_scrubbed,
     redacted_annotations,
 )
+from mithril_proxy.proxy.services import Services
 from mithril_proxy.proxy.sessions import standing_of
 from mithril_proxy.proxy.upstream import UpstreamAnswer, UpstreamRequest
 from mithril_proxy.types import Mode
@@ -62,7 +63,7 @@ async def _rebuild(exchange: Exchange, body: bytes, tags: Tags) -> RecallCall:
     ask = decode_recall(exchange.match, request.content_type or None, accept, body, limits=services.policy.limits)
     annotations = await redacted_annotations(services.guard, ask.annotations)
     session = ask.values.get("session_id")
-    is_own = isinstance(session, str) and await standing_of(exchange, session) is Standing.OWN
+    is_own = isinstance(session, str) and await standing_of(exchange, _name(services, session)) is Standing.OWN
     return rebuild_recall(
         ask,
         services.policy.recall,
@@ -71,6 +72,11 @@ async def _rebuild(exchange: Exchange, body: bytes, tags: Tags) -> RecallCall:
         annotations=annotations,
         may_read_session=lambda _: is_own,
     )
+
+
+def _name(services: Services, session: str) -> str:
+    """A session's name as it goes upstream."""
+    return services.guard.redact(session).text
 
 
 async def _send_scrubbed(exchange: Exchange, answer: UpstreamAnswer, call: RecallCall, tags: Tags) -> int:

@@ -17,6 +17,7 @@ from mithril_proxy.errors import Refused, RequestError, UpstreamUnavailable
 from mithril_proxy.proxy.asgi import HttpRequest, Receive, Scope, Send
 from mithril_proxy.proxy.headers import CREDENTIALS, RawHeaders, request_headers
 from mithril_proxy.proxy.identity import MITHRIL_KEY_PREFIX
+from mithril_proxy.proxy.screen import without_credentials
 from mithril_proxy.proxy.scrub import Scrubber
 from mithril_proxy.proxy.services import Edge, Services
 from mithril_proxy.types import Mode
@@ -60,6 +61,8 @@ async def _admitted(services: Services, request: HttpRequest) -> tuple[Match, Ra
     if services.policy.mode is Mode.ENFORCE:
         check_open(match, services.policy.routes)
     cleaned = request_headers(request.headers, peer=request.peer, scheme=request.scheme)
+    if services.policy.mode is Mode.ENFORCE:
+        cleaned = without_credentials(services.guard, cleaned)
     kept = [pair for pair in cleaned if pair[0].lower() not in HANDSHAKE | CREDENTIALS]
     return match, [*kept, *identity.credentials]
 

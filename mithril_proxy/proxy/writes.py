@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from mithril_proxy.cognee.sessions import refuse_foreign_sessions
 from mithril_proxy.cognee.tags import Tags
@@ -21,6 +22,7 @@ from mithril_proxy.proxy.passthrough import pass_through
 from mithril_proxy.proxy.scrub import redacted_annotations
 from mithril_proxy.proxy.sessions import standing_once_written, standings
 from mithril_proxy.proxy.write_task import WriteTask
+from mithril_proxy.secrets import SecretGuard
 from mithril_proxy.types import Mode
 
 INLINE_BODY_BYTES = 64 * 1024  # a larger body is decoded in a thread: 1 MB of multipart JSON takes about 20 ms
@@ -65,7 +67,18 @@ async def _decode(exchange: Exchange, body: bytes, tags: Tags) -> WriteCall:
             new_id=lambda: exchange.edge.clock.new_id("clm"),
         )
 
-    return decode() if len(body) <= INLINE_BODY_BYTES else await asyncio.to_thread(decode)
+    call = decode() if len(body) <= INLINE_BODY_BYTES else await asyncio.to_thread(decode)
+    return _without_credentials_in_names(exchange.services.guard, call)
+
+
+def _without_credentials_in_names(guard: SecretGuard, call: WriteCall) -> WriteCall:
+    """The call with its names as they go upstream: they are looked up, kept and answered, and judged nowhere else."""
+    return replace(
+        call,
+        dataset=None if call.dataset is None else guard.redact(call.dataset).text,
+        sessions=tuple(guard.redact(session).text for session in call.sessions),
+        client_tags=tuple(guard.redact(tag).text for tag in call.client_tags),
+    )
 
 
 async def _observe(exchange: Exchange, body: bytes) -> int:

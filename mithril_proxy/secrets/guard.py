@@ -15,11 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mithril_proxy.errors import ConfigurationError
-from mithril_proxy.secrets import views
+from mithril_proxy.secrets.blobs import unpacked
 from mithril_proxy.secrets.engine import Engine
+from mithril_proxy.secrets.escapes import escapes, percent
 from mithril_proxy.secrets.hits import Hit, Redacted, RedactedValue, Span, merge
+from mithril_proxy.secrets.letters import LettersView, letters
 from mithril_proxy.secrets.rules import Rule, load_rules
 from mithril_proxy.secrets.structure import redact_value
+from mithril_proxy.secrets.views import View, substituted
 
 MAX_DEPTH = 2  # encodings inside encodings that are read; each costs a pass
 MAX_ROUNDS = 8  # redactions of a redacted text; the second finds nothing in all but constructed input
@@ -89,7 +92,7 @@ class SecretGuard:
         """What stands in `text` and its views, merged and in order."""
         found = self.engine.find(text)
         if depth < MAX_DEPTH:
-            for read in (views.letters, views.percent, views.escapes):
+            for read in (letters, percent, escapes):
                 view = read(text)
                 if view is not None:
                     found += [_back(view, span) for span in self.spans(view.text, depth + 1)]
@@ -97,15 +100,16 @@ class SecretGuard:
         return merge(found)
 
     def _in_blobs(self, text: str, depth: int) -> Iterator[Span]:
-        for start, end in views.blobs(text):
-            decoded = views.unblob(text[start:end])
-            inside = self.spans(decoded, depth + 1) if decoded else ()
-            if inside:
-                yield Span(start, end, min(span.rank for span in inside))
+        held = unpacked(text)
+        if held is None:
+            return
+        for span in self.spans(held.text, depth + 1):
+            for start, end in held.runs_of(span.start, span.end):
+                yield Span(start, end, span.rank)
 
-    def _replaced(self, text: str, spans: list[Span]) -> tuple[views.View, tuple[Hit, ...]]:
+    def _replaced(self, text: str, spans: list[Span]) -> tuple[View, tuple[Hit, ...]]:
         hits = tuple(self.hit(span.rank, text[span.start : span.end], span.start, span.end) for span in spans)
-        return views.substituted(text, [(hit.start, hit.end, hit.label) for hit in hits]), hits
+        return substituted(text, ((hit.start, hit.end, hit.label) for hit in hits)), hits
 
     def _tag(self, value: str) -> str:
         if self.tag_key is None:
@@ -113,7 +117,7 @@ class SecretGuard:
         return hmac.new(self.tag_key, value.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:_TAG_HEX]
 
 
-def _back(view: views.View | views.LettersView, span: Span) -> Span:
+def _back(view: View | LettersView, span: Span) -> Span:
     return Span(view.start_of(span.start), view.end_of(span.end), span.rank)
 
 

@@ -14,7 +14,8 @@ import re2
 
 from mithril_proxy.secrets.guard import SecretGuard
 from mithril_proxy.secrets.hits import Hit
-from mithril_proxy.secrets.views import INVISIBLE, characters
+from mithril_proxy.secrets.letters import INVISIBLE
+from mithril_proxy.secrets.views import characters
 
 CONTEXT_CHARS = 512
 WATCH_CHARS = 512  # how far behind a credential word its value may still begin or end

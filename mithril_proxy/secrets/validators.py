@@ -121,7 +121,7 @@ _LOCAL_HOST = re.compile(r"@(?:localhost|127\.0\.0\.1|\[?::1\]?|host|hostname|se
 def uri_password(candidate: Candidate) -> bool:
     """A password before the host: no variable, no port, not the word `password` before localhost."""
     value = candidate.value
-    if re.fullmatch(r"\d{1,5}(?:[/?#].*)?", value, re.S) and "/" in value:
+    if re.fullmatch(r"\d{1,5}[/?#].*", value, re.S):
         return False
     if value.lower() in _GENERIC_PASSWORDS:
         return not _LOCAL_HOST.match(candidate.after)

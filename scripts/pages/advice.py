@@ -23,6 +23,8 @@ ADVICE = {
     "graph_tasks_refused": "`data` and task names of memify and improve are closed by `routes.graph_tasks`; leave them out.",
     "guard_unavailable": "The credential guard failed, so nothing was kept of the text; send it again.",
     "http_404": "No such page of the admin plane.",
+    "credential_in_address": "A path or query holds a credential, and addresses stand in logs; take it out and change it.",
+    "credential_in_body": "This call goes on as it is and has no business with credentials; send it without.",
     "http_405": "The page is there, the method is not.",
     "internal_error": "A fault in Mithril; nothing more was forwarded. The log has the request's id and the place.",
     "invalid_policy": "The policy cannot be used; the detail names file, key and reason.",

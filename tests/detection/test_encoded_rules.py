@@ -28,9 +28,7 @@ def test_what_a_rule_finds_is_found_in_every_encoding(decider: Decider, rule: Da
     if name == "leet" and rule.name in LOST_IN_LEET:
         return
     lost = [
-        text
-        for text in rule.hits
-        if _danger(decider, text) > COUNTED_ABOVE >= _danger(decider, ENCODINGS[name](text))
+        text for text in rule.hits if _danger(decider, text) > COUNTED_ABOVE >= _danger(decider, ENCODINGS[name](text))
     ]
     assert lost == []
 

@@ -149,13 +149,13 @@ class Application:
         try:
             rules = load_rules(self.settings, self.clock)
         except ConfigurationError as error:
-            self.log.error("policy.reload_refused", reason=str(error), kept=before)
             await self.store.append_audit("policy", before, {"event": "reload_refused", "reason": str(error)})
+            self.log.error("policy.reload_refused", reason=str(error), kept=before)
             return False
+        await self.store.append_audit("policy", rules.policy.digest, {"event": "reloaded", "before": before})
         self.rules = rules
         self._rebuild()
         self.log.info("policy.reloaded", digest=rules.policy.digest, before=before)
-        await self.store.append_audit("policy", rules.policy.digest, {"event": "reloaded", "before": before})
         return True
 
     def upkeep(self) -> tuple[Coroutine[Any, Any, None], ...]:

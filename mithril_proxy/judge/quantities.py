@@ -36,6 +36,7 @@ _DAY_FIRST = re.compile(rf"(?i)\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH},? 
 _MONTH_FIRST = re.compile(rf"(?i)\b{_MONTH} (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})\b")
 _MONTH_YEAR = re.compile(rf"(?i)\b{_MONTH},? (\d{{4}})\b")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_CLOCK = re.compile(r"(\d{1,2}):([0-5]\d)(am|pm)?$")
 _ISO = re.compile(r"\d{4}-\d{2}(?:-\d{2})?$")
 _NUMBER = re.compile(r"(\d+(?:\.\d+)*)(st|nd|rd|th|[a-z%]*)$")
 
@@ -81,6 +82,9 @@ def _iso(year: str, month: str, day: str) -> str:
 
 def quantity(word: str, following: str) -> Quantity | None:
     """The quantity that a token and the word after it tell; None when the token is no number."""
+    clock = _CLOCK.match(word.lower())
+    if clock is not None:  # in hours, so that `at 9` and `at 9:00` agree
+        return Quantity(int(clock[1]) % (12 if clock[3] else 24) + int(clock[2]) / 60 + 12 * (clock[3] == "pm"))
     match = _NUMBER.match(word.lower())
     if match is None or match[1].count(".") > 1:
         return None

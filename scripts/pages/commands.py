@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
 
 from mithril_proxy.cli import mithril
 
+ROOT = Path(__file__).resolve().parents[2]
 SHAPE: dict[str, Any] = {  # the same wherever the page is made
     "terminal_width": 100,
     "max_content_width": 100,
@@ -25,6 +29,20 @@ the reason is on stderr · 2 wrong usage, setting or policy · 10 `scan` found a
 
 
 def commands_page() -> str:
+    """Markdown with the help of every command, made in a process of its own.
+
+    click keeps a command's help option as the first caller saw it, so a page made after other calls would differ.
+    """
+    command = (sys.executable, "-m", "scripts.pages.commands")
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def write_page() -> None:
+    """Print the page."""
+    print(help_of_every_command(), end="")
+
+
+def help_of_every_command() -> str:
     """Markdown with the help of every command, in the order of `mithril --help`."""
     top = click.Context(mithril, info_name="mithril", **SHAPE)
     sections = [f"## {context.command_path}\n\n```\n{context.get_help()}\n```\n" for context in _contexts(top)]
@@ -41,3 +59,7 @@ def _contexts(context: click.Context) -> Iterator[click.Context]:
         command = group.get_command(context, name)
         assert command is not None
         yield from _contexts(click.Context(command, parent=context, info_name=name, **SHAPE))
+
+
+if __name__ == "__main__":
+    write_page()

@@ -100,7 +100,7 @@ def test_it_says_where_it_is_how_strict_and_what_to_do_next(served: Served) -> N
     assert served.get("/_mithril/health/live") == (200, b'{"status":"live"}')
     assert served.get("/_mithril/health/ready")[0] == 200
     assert served.get("/api/v1/datasets")[0] == 502
-    admin = served.wait_for(r"admin API +(http://\S+)")[1]
+    admin = served.wait_for(r"review desk +(http://\S+)")[1]
     assert served.get("/api/v1/quarantine", url=admin)[0] == 401
     assert token.encode() not in (served.folder / "mithril.db").read_bytes()
 

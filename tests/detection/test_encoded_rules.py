@@ -13,8 +13,8 @@ from mithril_proxy.policy import load_policy, policies_folder
 
 COUNTED_ABOVE = load_policy().content_danger.counted_above
 RULES = DangerRules.load(policies_folder() / "danger.toml").rules
-# Signs and digits of code are its content: read as letters they are gone, for a model as well.
-LOST_IN_LEET = frozenset({"hostile-code"})
+# Signs and digits of code and of account numbers are their content: read as letters they are gone, for a model as well.
+LOST_IN_LEET = frozenset({"hostile-code", "payee-changed"})
 BENIGN = [row.text for row in load_stories() if row.tier in (Tier.BENIGN, Tier.HARD_BENIGN)]
 
 

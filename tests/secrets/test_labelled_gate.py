@@ -30,9 +30,11 @@ def test_nine_tenths_are_found_and_three_in_a_hundred_are_false_alarms(
     assert alarms <= 0.03
 
 
-@pytest.mark.parametrize("pack", PACK[:1], ids=lambda path: path.name)
-def test_with_the_stock_pack_more_are_found_and_no_more_false_alarms_rise(pack: Path, rows: list[Labelled]) -> None:
-    both = load_guard([policies_folder() / "secrets.toml", pack])
-    found, alarms = shares(rows, lambda text: bool(both.scan(text)))
-    assert found >= 0.93
-    assert alarms <= 0.03
+if PACK:  # without the stock pack its bar does not exist
+
+    @pytest.mark.parametrize("pack", PACK[:1], ids=lambda path: path.name)
+    def test_with_the_stock_pack_more_are_found_and_no_more_false_alarms_rise(pack: Path, rows: list[Labelled]) -> None:
+        both = load_guard([policies_folder() / "secrets.toml", pack])
+        found, alarms = shares(rows, lambda text: bool(both.scan(text)))
+        assert found >= 0.93
+        assert alarms <= 0.03

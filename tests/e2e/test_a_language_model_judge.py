@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -81,8 +82,8 @@ def test_a_judge_that_gives_no_verdict_holds_the_write_for_review(
 
 def test_the_judge_is_never_shown_a_planted_key(stack: Stack, model: httpx2.Client) -> None:
     script(model, "0.00")
-    key = "ghp_" + codename() * 4
-    stack.register(0.98).remember(f"The {codename()} bakery uses the token {key[:40]} for its site.")
+    key = "ghp_" + secrets.token_hex(18)  # random: a repeated word is no credential to the guard
+    stack.register(0.98).remember(f"The {codename()} bakery uses the token {key} for its site.")
     calls = model.get("/control/calls").text
     assert "bakery uses the token" in calls
-    assert key[:40] not in calls
+    assert key not in calls

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.e2e
 
 def test_a_revoked_memory_is_gone_from_cognee_and_its_readers_are_named(stack: Stack) -> None:
     writer, reader = stack.register(0.98), stack.register(0.98)
-    kept, taken = f"The {codename()} quarry pays its debts in salt.", f"Herons nest above the {codename()} sluice."
+    kept, taken = f"The {codename()} cellar is rented to the brewers.", f"Herons nest above the {codename()} sluice."
     answers = [writer.remember(text) for text in (kept, taken)]
     assert [answer.status_code for answer in answers] == [200, 200], [answer.text for answer in answers]
     assert reader.recalls(taken)
